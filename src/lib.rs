@@ -6,7 +6,7 @@
 //! | looking for | see |
 //! |---|---|
 //! | subcommands, one file each | [`cli`] |
-//! | settings, secrets, and where each value comes from | [`config`], `src/config/default.toml` |
+//! | settings, secrets, and where each value comes from | [`config`]; how a setting is declared: [`setting`] |
 //! | a project's own settings | [`config::project`] |
 //! | the webhook receiver | [`adapters::webhook`], [`adapters::web`], [`adapters::signature`] |
 //! | the GitHub client: tokens, write lane, rate limits | [`adapters::github`] |
@@ -33,4 +33,5 @@ pub mod cli;
 pub mod config;
 pub mod engine;
 pub mod regular_file;
+pub mod setting;
 pub use planwright_formats as formats;

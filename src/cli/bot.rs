@@ -75,7 +75,7 @@ impl Bot {
             store: Arc::clone(&store),
             forge: github,
             clock,
-            settings: Arc::new(config.engine()),
+            settings: Arc::new(config.engine.clone()),
             agent,
         };
         let workers = Workers::start(parts, config.store.retention);
@@ -117,10 +117,10 @@ fn github(config: &Config, secrets: &Secrets, clock: &Arc<dyn Clock>) -> Result<
     settings.write_gap = config.github.write_gap;
     settings.notify_gap = config.github.notify_gap;
     settings.request_timeout = config.github.request_timeout;
-    settings.download_timeout = config.source.timeout;
+    settings.download_timeout = config.engine.source.timeout;
     settings
         .redirect_hosts
-        .clone_from(&config.source.redirect_hosts);
+        .clone_from(&config.engine.source.redirect_hosts);
     settings.redactor = Redactor::new(known);
     GitHub::new(settings, Arc::clone(clock)).map_err(|error| Failure::failed(error.to_string()))
 }

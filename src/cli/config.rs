@@ -34,7 +34,7 @@ pub(super) struct Config {
 impl Config {
     pub(super) fn run(self, settings: &Settings) -> Result<(), Failure> {
         if self.default {
-            return print(crate::config::DEFAULT);
+            return print(&crate::config::schema::default_file());
         }
         let loaded = settings.load()?;
         for warning in &loaded.warnings {

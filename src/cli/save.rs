@@ -160,7 +160,7 @@ impl Save {
             notify_gap: loaded.config.github.notify_gap,
             request_timeout: access.config.request_timeout,
         };
-        let engine = loaded.config.engine();
+        let engine = loaded.config.engine;
         block_on(async {
             Ok(self
                 .on_github(&access, config, engine, &source, &repository, number)
@@ -206,7 +206,7 @@ impl Save {
             again: self.again.then(|| uuid::Uuid::new_v4().to_string()),
             at: github.time(),
         };
-        let prepared = self.prepared(&order, source, &about, &engine.title_prefix)?;
+        let prepared = self.prepared(&order, source, &about, &engine.publish.title_prefix)?;
         let state = SaveState::open().await?;
         let parts = Services {
             store: state.store(),

@@ -183,7 +183,7 @@ async fn perform(
     let loaded = setup::configuration(&simulator, &app, &keys, &secret, folder.path(), agent)?;
     let patience = match loaded.config.agent.kind {
         AgentKind::None => MAX_WAIT,
-        _ => MAX_WAIT + loaded.config.agent.deadline * TURNS,
+        _ => MAX_WAIT + loaded.config.engine.agent.deadline * TURNS,
     };
     let listener = TcpListener::bind("127.0.0.1:0")
         .await

@@ -1,22 +1,20 @@
-//! The `[agent]` section: which agent runs, how it is run, and how much it may cost.
+//! The part of the `[agent]` section that the program uses: which agent is run, and how.
 
-use crate::engine::settings::Prompts;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use toml::Value;
 use url::Url;
 
 use super::error::ConfigError;
 use super::layers::{Merged, PREFIX, Sources};
 use super::token::COMMON;
-use super::{hours, optional, seconds};
-use crate::engine::model::agent::{Limits, Micros};
 use crate::engine::settings::{OutputFormat, SandboxMode};
-
-use crate::engine::settings::AgentSettings;
-use crate::engine::store::Budget;
+use crate::setting::Rule::{
+    AbsolutePaths, Arguments, Boolean, Integer, Line, ModelUrl, OneOf, OptionValue, OptionalPath,
+    Path as FilePath, Variables,
+};
+use crate::setting::{optional, optional_url, settings};
 
 /// Name of Claude Code's program in `PATH`.
 const CLAUDE: &str = "claude";
@@ -28,93 +26,56 @@ const TOKENS: [&str; 2] = ["GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"];
 /// operator's files.
 const PRIVATE: [&str; 2] = ["HOME", "TMPDIR"];
 
-/// The `[agent]` section.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Agent {
-    /// The kind of agent.
-    pub kind: AgentKind,
-    /// Path or name of the program; `None` for `claude` in `PATH` ([`AgentKind::Claude`]).
-    #[serde(deserialize_with = "optional")]
-    pub path: Option<PathBuf>,
-    /// Arguments, for [`AgentKind::Command`].
-    pub args: Vec<String>,
-    /// Output format of the program, for [`AgentKind::Command`].
-    pub output: OutputFormat,
-    /// Names of the environment variables that are passed to the agent;
-    /// [`super::Secrets::agent_environment`] holds their values.
-    pub environment: Vec<String>,
-    /// Absolute paths that the agent may read besides its own folder and the system's libraries.
-    pub reads: Vec<PathBuf>,
-    /// File with the key for the model's API.
-    #[serde(deserialize_with = "optional")]
-    pub api_key_file: Option<PathBuf>,
-    /// Model name, for [`AgentKind::Claude`].
-    #[serde(deserialize_with = "optional")]
-    pub model: Option<String>,
-    /// Base URL of the model's API, for [`AgentKind::Claude`].
-    #[serde(deserialize_with = "maybe_url")]
-    pub api_url: Option<Url>,
-    /// Whether structured output is requested for questions, for [`AgentKind::Claude`].
-    pub structured: bool,
-    /// Folder that holds the private folders of the runs.
-    pub folder: PathBuf,
-    /// Whether agents run in a sandbox.
-    pub sandbox: SandboxMode,
-    /// Maximum number of concurrent agents.
-    pub concurrency: usize,
-    /// Maximum duration of one agent turn.
-    #[serde(rename = "deadline_seconds", deserialize_with = "seconds")]
-    pub deadline: Duration,
-    /// Maximum time without output.
-    #[serde(rename = "silence_seconds", deserialize_with = "seconds")]
-    pub silence: Duration,
-    /// Maximum number of model responses in one agent turn.
-    pub max_turns: u32,
-    /// Maximum cost of one run; `None` for no limit.
-    #[serde(rename = "max_cost_usd", deserialize_with = "dollars")]
-    pub max_cost: Option<Micros>,
-    /// Maximum number of tries of one agent turn.
-    pub tries: u32,
-    /// Maximum length of a prompt, in characters.
-    #[serde(rename = "max_prompt_chars")]
-    pub max_prompt: usize,
-    /// Whether the agent may ask people questions.
-    pub ask: bool,
-    /// Maximum number of rounds of questions in one run.
-    pub question_rounds: u32,
-    /// Time without an answer after which people are reminded; zero for never.
-    #[serde(rename = "remind_hours", deserialize_with = "hours")]
-    pub remind_after: Duration,
-    /// Time without an answer after which the plan is saved with its questions open.
-    #[serde(rename = "answer_hours", deserialize_with = "hours")]
-    pub answer_within: Duration,
-    /// Maximum number of runs that one person may start per hour; `None` for no limit.
-    #[serde(deserialize_with = "limit")]
-    pub runs_per_actor_hour: Option<u64>,
-    /// Maximum number of runs in one repository per 24 hours; `None` for no limit.
-    #[serde(deserialize_with = "limit")]
-    pub runs_per_repository_day: Option<u64>,
-    /// Maximum cost of one repository per 24 hours; `None` for no limit.
-    #[serde(rename = "cost_per_repository_day_usd", deserialize_with = "dollars")]
-    pub cost_per_repository_day: Option<Micros>,
-    /// Maximum number of runs per 24 hours; `None` for no limit.
-    #[serde(deserialize_with = "limit")]
-    pub runs_per_day: Option<u64>,
-    /// Maximum total cost per 24 hours; `None` for no limit.
-    #[serde(rename = "cost_per_day_usd", deserialize_with = "dollars")]
-    pub cost_per_day: Option<Micros>,
-    /// Folder with the operator's own instructions.
-    #[serde(deserialize_with = "optional")]
-    pub prompts: Option<PathBuf>,
-    /// The instructions in [`Agent::prompts`], read when the configuration is loaded.
-    #[serde(skip)]
-    pub own: Prompts,
-    /// Absolute path of the program: [`Agent::path`], or what was found in `PATH`. `None` for
-    /// [`AgentKind::None`], and if nothing was found. [`super::Loaded::ready_to_serve`] checks that it
-    /// can be run.
-    #[serde(skip)]
-    pub program: Option<PathBuf>,
+/// Description of a list of variable names, for documentation and error messages.
+pub(super) const VARIABLES: &str =
+    "a list of names of environment variables, e.g. [\"HTTPS_PROXY\"]";
+
+settings! {
+    /// The coding agent that completes plans: which one is run, how, and how much it may cost.
+    pub struct Agent in "agent" {
+        /// The agent: `none`; `claude` for Claude Code; `command` for any program that takes a prompt on
+        /// standard input and prints a plan.
+        kind: AgentKind = "none", OneOf(&["none", "claude", "command"]);
+        /// The agent's program: a path, or a name that is looked up in `PATH`. If it is empty, kind
+        /// `claude` runs `claude`.
+        path: Option<PathBuf> as "optional" = "", Line(4_096);
+        /// Arguments of the program, for kind `command`. Other users of the computer can see them. The
+        /// environment variable is TOML or comma-separated.
+        args: Vec<String> = [], Arguments;
+        /// Output format of the program, for kind `command`: Markdown, or one JSON object per line as
+        /// printed by Claude Code.
+        output: OutputFormat = "markdown", OneOf(&["markdown", "stream-json"]);
+        /// Names of the environment variables that are passed to the agent, besides `PATH`, `HOME`,
+        /// `LANG`, `TMPDIR` and those that its kind requires. Planwright's own secrets cannot be
+        /// passed. The environment variable is TOML or comma-separated.
+        environment: Vec<String> = [], Variables;
+        /// Files and folders that the sandbox lets the agent read, besides its own folder and the
+        /// system's libraries. The environment variable is TOML or comma-separated.
+        reads: Vec<PathBuf> = [], AbsolutePaths;
+        /// File with the key for the model's API, for kind `claude`; empty for none.
+        api_key_file: Option<PathBuf> as "optional" = "", OptionalPath;
+        /// Model, for kind `claude`; empty for the program's own default.
+        model: Option<String> as "optional" = "", OptionValue(100);
+        /// Base URL of the model's API, for kind `claude`; empty for Anthropic's.
+        api_url: Option<Url> as "optional_url" = "", ModelUrl;
+        /// Whether questions are requested as structured output, for kind `claude`.
+        structured: bool = false, Boolean;
+        /// Folder for the private folders of agents. It is created if it does not exist, and cannot be
+        /// shared by several processes.
+        folder: PathBuf = "planwright-agent", FilePath;
+        /// Sandbox for agents (Landlock on Linux): `auto` uses it if the system supports it; `required`
+        /// makes `serve` refuse to start without it; `off` does not use it. The last line of
+        /// `planwright config` says what the system supports.
+        sandbox: SandboxMode = "auto", OneOf(&["auto", "required", "off"]);
+        /// Maximum number of agents that run at the same time.
+        concurrency: usize = 2, Integer(1, 64, "agents");
+        also {
+            /// Absolute path of the program: [`Agent::path`], or what was found in `PATH`. `None` for
+            /// [`AgentKind::None`], and if nothing was found. [`super::Loaded::ready_to_serve`] checks
+            /// that it can be run.
+            program: Option<PathBuf>;
+        }
+    }
 }
 
 /// The kind of agent.
@@ -130,33 +91,6 @@ pub enum AgentKind {
 }
 
 impl Agent {
-    /// Returns the agent settings that the engine uses.
-    pub fn engine(&self) -> AgentSettings {
-        AgentSettings {
-            limits: Limits {
-                deadline: self.deadline,
-                silence: self.silence,
-                turns: self.max_turns,
-                cost: None,
-            },
-            run_cost: self.max_cost,
-            budget: Budget {
-                actor_hour_runs: self.runs_per_actor_hour,
-                repo_day_runs: self.runs_per_repository_day,
-                repo_day_cost: self.cost_per_repository_day,
-                day_runs: self.runs_per_day,
-                day_cost: self.cost_per_day,
-            },
-            ask: self.ask,
-            rounds: self.question_rounds,
-            remind_after: self.remind_after,
-            answer_within: self.answer_within,
-            tries: self.tries,
-            max_prompt: self.max_prompt,
-            prompts: self.own.clone(),
-        }
-    }
-
     /// Returns the absolute path of the program, without checking that it can be run.
     pub(super) fn locate(&self, sources: &Sources) -> Option<PathBuf> {
         let name = match (self.kind, &self.path) {
@@ -185,10 +119,10 @@ impl Agent {
                 Some("the agent's program: set agent.path or PLANWRIGHT_AGENT_PATH".to_owned())
             }
             (None, ..) => Some(format!(
-                "the agent's program: there is no `{name}` in PATH; install it, or set agent.path to where it is"
+                "the agent's program: `{name}` is not in PATH; install it, or set agent.path to its path"
             )),
             (Some(program), ..) if !program.exists() => Some(format!(
-                "the agent's program: {} does not exist; install it, or set agent.path to where it is",
+                "the agent's program: {} does not exist; install it, or set agent.path to its path",
                 program.display()
             )),
             (Some(program), ..) if !is_program(program) => Some(format!(
@@ -209,16 +143,16 @@ impl Agent {
         let unset = self.environment.iter().filter(|name| !set(name));
         let mut odd: Vec<String> = unset
             .map(|name| {
-                format!("agent.environment names {name}, which is not set; set it, or take it out")
+                format!("agent.environment names {name}, which is not set; set it, or remove it")
             })
             .collect();
-        let lets_in =
+        let credential =
             |name: &String| name.starts_with("ANTHROPIC_") || name == "CLAUDE_CODE_OAUTH_TOKEN";
-        if self.kind == AgentKind::Claude && !key && !self.environment.iter().any(lets_in) {
+        if self.kind == AgentKind::Claude && !key && !self.environment.iter().any(credential) {
             odd.push(
-                "agent.kind is \"claude\" and nothing lets it in at the model's API: set PLANWRIGHT_AGENT_API_KEY or \
-                 PLANWRIGHT_AGENT_API_KEY_FILE, or name ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN in \
-                 agent.environment; agents have a HOME of their own, so a login there does not count"
+                "agent.kind is \"claude\", but it has no credentials for the model's API: set PLANWRIGHT_AGENT_API_KEY or \
+                 PLANWRIGHT_AGENT_API_KEY_FILE, or add ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN to \
+                 agent.environment; agents have their own HOME, so your login is not used"
                     .to_owned(),
             );
         }
@@ -253,46 +187,28 @@ pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Returns an error text unless `value` is a list of valid arguments.
-pub(super) fn wrong_argument(value: &Value) -> Option<String> {
-    let good = |arg: &Value| arg.as_str().is_some_and(|arg| !arg.contains('\0'));
-    let all = value.as_array().is_some_and(|args| args.iter().all(good));
-    (!all).then(|| "it must be a list of texts, e.g. [\"run\", \"--quiet\"]".to_owned())
-}
-
-/// Returns an error text unless `value` is a list of absolute paths.
-pub(super) fn wrong_path(value: &Value) -> Option<String> {
-    let good = |path: &Value| {
-        path.as_str()
-            .is_some_and(|path| Path::new(path).is_absolute() && !path.contains('\0'))
-    };
-    let all = value.as_array().is_some_and(|paths| paths.iter().all(good));
-    (!all).then(|| "it must be a list of absolute paths, e.g. [\"/opt/python\"]".to_owned())
-}
-
-/// Returns an error text unless `value` is a list of variable names that may be passed to agents.
+/// Returns an error text unless `value` is a list of variable names that may be passed to agents. It
+/// repeats only names that are known, because something else may be a secret.
 pub(super) fn wrong_variable(value: &Value) -> Option<String> {
     let names = value.as_array().map_or(&[][..], Vec::as_slice);
     names.iter().find_map(|name| {
-        let Some(name) = name.as_str() else {
-            return Some("it must be a list of names, e.g. [\"HTTPS_PROXY\"]".to_owned());
-        };
         let letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
-        let plain = name
-            .bytes()
-            .all(|byte| letter(byte) || byte.is_ascii_digit())
-            && name.bytes().next().is_some_and(letter);
-        if !plain {
+        let plain = |name: &&str| {
+            name.bytes()
+                .all(|byte| letter(byte) || byte.is_ascii_digit())
+                && name.bytes().next().is_some_and(letter)
+        };
+        let Some(name) = name.as_str().filter(plain) else {
+            return Some(format!("it must be {VARIABLES}"));
+        };
+        if name.starts_with(PREFIX) || COMMON.contains(&name) || TOKENS.contains(&name) {
             Some(format!(
-                "{:?} is no name of a variable; it must be a list of names, e.g. [\"HTTPS_PROXY\"]",
-                name_of(name)
-            ))
-        } else if name.starts_with(PREFIX) || COMMON.contains(&name) || TOKENS.contains(&name) {
-            Some(format!(
-                "{name} is for this program alone, as it may hold a secret; take it out"
+                "{name} can hold a secret of Planwright and cannot be passed to agents; remove it"
             ))
         } else if PRIVATE.contains(&name) {
-            Some(format!("agents have a {name} of their own; take it out"))
+            Some(format!(
+                "{name} is set by Planwright for each agent; remove it"
+            ))
         } else {
             None
         }
@@ -315,23 +231,4 @@ fn name_of(text: &str) -> String {
         Some((name, _)) => format!("{name}=***"),
         None => text.to_owned(),
     }
-}
-
-/// Parses a limit; zero means no limit.
-fn limit<'de, D: Deserializer<'de>>(value: D) -> Result<Option<u64>, D::Error> {
-    Ok(Some(u64::deserialize(value)?).filter(|limit| *limit > 0))
-}
-
-/// Converts US dollars to millionths. Zero, also after rounding, means no limit.
-pub(super) fn dollars<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Micros>, D::Error> {
-    let digits = format!("{:.6}", f64::deserialize(value)?).replace('.', "");
-    let micros: Micros = digits.parse().map_err(serde::de::Error::custom)?;
-    Ok(Some(micros).filter(|micros| *micros > 0))
-}
-
-/// Parses an optional URL; the empty string means "not set".
-fn maybe_url<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Url>, D::Error> {
-    let text: Option<String> = optional(value)?;
-    text.map(|text| Url::parse(&text).map_err(serde::de::Error::custom))
-        .transpose()
 }

@@ -8,11 +8,11 @@ use std::path::Path;
 use toml::Value;
 use toml::de::DeTable;
 
-use super::DEFAULT;
 use super::error::ConfigError;
 use super::origin::Origin;
 use super::values;
 use crate::regular_file;
+use crate::setting::{Rule, Setting};
 
 /// Environment variable with Planwright's own user token. The token is sent to `github.api_url`,
 /// unless that address is set only in a file that the user did not name.
@@ -135,10 +135,11 @@ const SECRET_KEYS: [(&str, &str, &str); 8] = [
 pub(super) struct Entry {
     pub(super) key: String,
     pub(super) value: Value,
+    pub(super) rule: Rule,
     pub(super) origin: Origin,
 }
 
-/// All keys, in the order of the default file.
+/// All keys, in the order of the schema.
 #[derive(Debug, Clone)]
 pub(super) struct Merged(pub(super) Vec<Entry>);
 
@@ -205,7 +206,7 @@ impl Merged {
             Err(value) => {
                 return Err(ConfigError::WrongType {
                     key: key.to_owned(),
-                    expected: values::expected(key, &entry.value).to_owned(),
+                    expected: values::expected(entry.rule, &entry.value).to_owned(),
                     found: values::found(&value),
                     origin,
                 });
@@ -218,11 +219,11 @@ impl Merged {
     /// Sets a key from text, parsed as the type of the default.
     fn set_text(&mut self, key: &str, text: &str, origin: Origin) -> Result<(), ConfigError> {
         let entry = self.known(key, &origin)?;
-        let value = values::read(key, &entry.value, text);
+        let value = values::read(entry.rule, &entry.value, text);
         let Some(value) = value else {
             return Err(ConfigError::WrongType {
                 key: key.to_owned(),
-                expected: values::expected(key, &entry.value).to_owned(),
+                expected: values::expected(entry.rule, &entry.value).to_owned(),
                 found: format!("{text:?}"),
                 origin,
             });
@@ -232,20 +233,21 @@ impl Merged {
     }
 }
 
-/// Merges all layers.
-pub(super) fn merge(sources: &Sources) -> Result<Merged, ConfigError> {
-    let mut merged = Merged(
-        entries("config/default.toml", DEFAULT)?
-            .into_iter()
-            .map(|entry| Entry {
-                origin: Origin::Default,
-                ..entry
-            })
-            .collect(),
-    );
+/// Merges all layers. `schema` holds each setting with its full key.
+pub(super) fn merge(
+    schema: impl Iterator<Item = (String, Setting)>,
+    sources: &Sources,
+) -> Result<Merged, ConfigError> {
+    let entry = |(key, setting): (String, Setting)| Entry {
+        key,
+        value: setting.value(),
+        rule: setting.rule,
+        origin: Origin::Default,
+    };
+    let mut merged = Merged(schema.map(entry).collect());
     if let Some((path, text)) = &sources.file {
-        for entry in entries(path, text)? {
-            merged.set(&entry.key, entry.value, entry.origin)?;
+        for (key, value, origin) in entries(path, text)? {
+            merged.set(&key, value, origin)?;
         }
     }
     let keys: Vec<String> = merged.0.iter().map(|entry| entry.key.clone()).collect();
@@ -267,11 +269,9 @@ pub(super) fn merge(sources: &Sources) -> Result<Merged, ConfigError> {
 
 /// Returns a warning for each `PLANWRIGHT_` variable that sets nothing. These are not errors,
 /// because orchestrators derive variables from service names.
-pub(super) fn unknown_variables(sources: &Sources) -> Vec<String> {
-    let Ok(defaults) = entries("config/default.toml", DEFAULT) else {
-        return Vec::new();
-    };
-    let mut known: Vec<String> = defaults.iter().map(|entry| variable(&entry.key)).collect();
+pub(super) fn unknown_variables(merged: &Merged, sources: &Sources) -> Vec<String> {
+    let keys = merged.0.iter().map(|entry| &entry.key);
+    let mut known: Vec<String> = keys.map(|key| variable(key)).collect();
     known.extend(SECRET_VARIABLES.map(ToOwned::to_owned));
     known.push(USER_TOKEN_VARIABLE.to_owned());
     sources
@@ -294,8 +294,8 @@ pub(super) fn variable(key: &str) -> String {
     format!("{PREFIX}{}", key.replace('.', "_").to_uppercase())
 }
 
-/// Returns the keys of a TOML text, in the order of the text.
-fn entries(path: &str, text: &str) -> Result<Vec<Entry>, ConfigError> {
+/// Returns the keys of a TOML text with their values and origins, in the order of the text.
+fn entries(path: &str, text: &str) -> Result<Vec<(String, Value, Origin)>, ConfigError> {
     let line_at = |offset: usize| text.get(..offset).unwrap_or(text).matches('\n').count() + 1;
     let syntax = |error: &toml::de::Error| ConfigError::Syntax {
         path: path.to_owned(),
@@ -324,13 +324,9 @@ fn entries(path: &str, text: &str) -> Result<Vec<Entry>, ConfigError> {
     found.sort_by_key(|(at, ..)| *at);
     Ok(found
         .into_iter()
-        .map(|(at, key, value)| Entry {
-            key,
-            value,
-            origin: Origin::File {
-                path: path.to_owned(),
-                line: line_at(at),
-            },
+        .map(|(at, key, value)| {
+            let (path, line) = (path.to_owned(), line_at(at));
+            (key, value, Origin::File { path, line })
         })
         .collect())
 }

@@ -5,7 +5,7 @@ use std::fmt;
 /// The origin of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// `config/default.toml`.
+    /// The default of the schema.
     Default,
     /// A file and its 1-based line.
     File {

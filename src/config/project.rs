@@ -19,10 +19,9 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::agent::dollars;
-use super::seconds;
 use crate::engine::model::agent::Micros;
 use crate::engine::settings::OutputFormat;
+use crate::setting::{dollars, seconds};
 
 pub use error::ProjectError;
 pub use load::{CONFIG, Loaded, OLD_CONFIG, Source, load, old_settings};

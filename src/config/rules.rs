@@ -9,151 +9,61 @@ use url::Url;
 use super::error::ConfigError;
 use super::layers::Merged;
 use super::token::is_this_machine;
-use super::{agent, check, erk};
+use super::{agent, erk};
+use crate::formats::erk::Version;
+use crate::setting::Rule::{
+    self, AbsolutePaths, AccountIds, AppId, Arguments, BaseUrl, Boolean, Dollars, ErkVersion,
+    FileNames, HostNames, Integer, Line, LogFilter, ModelUrl, NextSteps, OneOf, OptionValue,
+    OptionalPath, Path, SocketAddress, Variables, WebhookPath,
+};
+use crate::setting::names;
 
-enum Rule {
-    /// An integer: minimum, maximum, unit.
-    Whole(i64, i64, &'static str),
-    Address,
-    Route,
-    Base,
-    /// A value that is passed after a command-line option: maximum length in characters.
-    Argument(usize),
-    /// Base URL of the model's API; may be empty.
-    ModelApi,
-    /// An amount of US dollars from 0 to this maximum.
-    Dollars(f64),
-    /// Arguments of a program.
-    Arguments,
-    /// Absolute paths.
-    Paths,
-    /// Names of variables that may be passed to agents.
-    Variables,
-    OneOf(&'static [&'static str]),
-    Directives,
-    Ids,
-    /// Comma-separated host names, optionally with a leading `*.`.
-    Hosts,
-    /// Comma-separated file names, optionally with a leading `*`.
-    FileNames,
-    /// One line of text: maximum length in characters.
-    Text(usize),
-    /// A version of erk.
-    Erk,
-    /// Next steps: a preset or a template.
-    Steps,
-    NotEmpty,
-    Anything,
+/// Describes the values that a rule allows, to follow "it must be".
+pub(super) fn allowed(rule: Rule) -> String {
+    let text = match rule {
+        Integer(least, most, unit) => return format!("{least} to {most} {unit}"),
+        Dollars(most) => return format!("0 to {most} US dollars"),
+        OneOf(words) => {
+            let (last, others) = words.split_last().unwrap_or((&"", &[]));
+            return format!("{} or {last}", others.join(", "));
+        }
+        Line(most) => return format!("at most {most} characters on one line"),
+        OptionValue(most) => {
+            return format!("at most {most} characters on one line, not starting with -");
+        }
+        Boolean => "true or false",
+        Path => "a path",
+        OptionalPath => "a path, or empty",
+        AbsolutePaths => "a list of absolute paths, e.g. [\"/opt/python\"]",
+        Arguments => "a list of strings, e.g. [\"run\", \"--quiet\"]",
+        Variables => agent::VARIABLES,
+        AccountIds => "a list of account IDs, e.g. [41898282]",
+        AppId => "a positive integer, or 0 if it is not set",
+        SocketAddress => "an IP address and a port, e.g. 127.0.0.1:8300 or [::]:8300",
+        WebhookPath => "a path such as /webhook, and neither /livez nor /readyz",
+        BaseUrl => {
+            "an http or https URL without user name and query, e.g. https://github.example.com/api/v3"
+        }
+        ModelUrl => {
+            "an https URL without user name and query, or an http URL on this computer, e.g. http://127.0.0.1:8080"
+        }
+        HostNames => "comma-separated host names, e.g. store.example.com, *.example.com",
+        FileNames => "comma-separated file names, e.g. PLAN.md, *.plan.md",
+        ErkVersion => "latest, or the month of your erk as YYYY-MM, 2025-11 or later",
+        NextSteps => "erk, none, or your own Markdown",
+        LogFilter => "error, warn, info, debug, trace, or directives such as info,planwright=debug",
+    };
+    text.to_owned()
 }
 
-use Rule::{
-    Address, Anything, Argument, Arguments, Base, Directives, Dollars, Erk, FileNames, Hosts, Ids,
-    ModelApi, NotEmpty, OneOf, Paths, Route, Steps, Text, Variables, Whole,
-};
-
-/// The rule of each key of `default.toml`.
-const RULES: &[(&str, Rule)] = &[
-    ("server.listen", Address),
-    ("server.webhook_path", Route),
-    ("server.max_connections", Whole(1, 65_536, "connections")),
-    ("server.shutdown_grace_seconds", Whole(0, 3_600, "seconds")),
-    ("webhook.secrets_file", Anything),
-    ("github.api_url", Base),
-    ("github.app_id", Whole(0, i64::MAX, "or 0 for not set")),
-    ("github.app_slug", Text(100)),
-    ("github.private_key_file", Anything),
-    ("github.write_gap_ms", Whole(0, 60_000, "milliseconds")),
-    ("github.notify_gap_ms", Whole(0, 60_000, "milliseconds")),
-    ("github.request_timeout_seconds", Whole(1, 120, "seconds")),
-    ("github.allowed_bots", Ids),
-    ("store.path", NotEmpty),
-    ("store.queue_depth", Whole(1, 100_000, "deliveries")),
-    ("store.keep_payloads", Anything),
-    ("store.retention_days", Whole(1, 3_650, "days")),
-    ("worker.concurrency", Whole(1, 256, "runs")),
-    ("worker.lease_seconds", Whole(5, 3_600, "seconds")),
-    ("worker.max_attempts", Whole(1, 100, "attempts")),
-    ("worker.backoff_seconds", Whole(1, 3_600, "seconds")),
-    ("worker.max_backoff_seconds", Whole(1, 86_400, "seconds")),
-    ("worker.give_up_after_hours", Whole(1, 168, "hours")),
-    ("worker.settle_seconds", Whole(0, 600, "seconds")),
-    // 50 characters is GitHub's limit for label names.
-    ("labels.save_plan", Text(50)),
-    ("labels.save_raw_plan", Text(50)),
-    ("labels.plan", Text(50)),
-    ("labels.check_plan", Text(50)),
-    ("check.files", FileNames),
-    ("check.repository", Anything),
-    ("check.max_compared_files", Whole(1, 1_000, "files")),
-    ("check.max_requests", Whole(10, 5_000, "requests")),
-    ("extract.when_unclear", OneOf(&["ask", "best", "refuse"])),
-    ("outsiders.answers_per_person", Whole(0, 1_000, "answers")),
-    ("outsiders.answers_per_issue", Whole(0, 1_000, "answers")),
-    (
-        "outsiders.answers_per_installation",
-        Whole(0, 10_000, "answers"),
-    ),
-    ("outsiders.window_minutes", Whole(1, 1_440, "minutes")),
-    ("outsiders.check_requests", Whole(10, 5_000, "requests")),
-    ("research.concurrency", Whole(1, 16, "agents")),
-    ("research.max_topics", Whole(1, 20, "topics")),
-    ("research.tries", Whole(1, 3, "tries")),
-    ("research.faults", Whole(1, 10, "faults")),
-    ("source.max_log_mb", Whole(1, 100, "megabytes")),
-    ("source.timeout_seconds", Whole(1, 600, "seconds")),
-    ("source.redirect_hosts", Hosts),
-    ("publish.title_prefix", Text(50)),
-    ("publish.max_parts", Whole(1, 100, "comments")),
-    ("erk.version", Erk),
-    ("erk.details_open", Anything),
-    ("report.next_steps", Steps),
-    ("agent.kind", OneOf(&["none", "claude", "command"])),
-    ("agent.path", Text(4_096)),
-    ("agent.args", Arguments),
-    ("agent.output", OneOf(&["markdown", "stream-json"])),
-    ("agent.environment", Variables),
-    ("agent.reads", Paths),
-    ("agent.api_key_file", Anything),
-    ("agent.model", Argument(100)),
-    ("agent.api_url", ModelApi),
-    ("agent.structured", Anything),
-    ("agent.folder", NotEmpty),
-    ("agent.sandbox", OneOf(&["auto", "required", "off"])),
-    ("agent.concurrency", Whole(1, 64, "agents")),
-    ("agent.deadline_seconds", Whole(1, 86_400, "seconds")),
-    ("agent.silence_seconds", Whole(1, 86_400, "seconds")),
-    ("agent.max_turns", Whole(1, 1_000, "turns")),
-    ("agent.max_cost_usd", Dollars(10_000.0)),
-    ("agent.tries", Whole(1, 10, "tries")),
-    (
-        "agent.max_prompt_chars",
-        Whole(10_000, 5_000_000, "characters"),
-    ),
-    ("agent.ask", Anything),
-    ("agent.question_rounds", Whole(0, 3, "rounds")),
-    ("agent.remind_hours", Whole(0, 720, "hours")),
-    ("agent.answer_hours", Whole(1, 720, "hours")),
-    ("agent.runs_per_actor_hour", Whole(0, 1_000_000, "runs")),
-    ("agent.runs_per_repository_day", Whole(0, 1_000_000, "runs")),
-    ("agent.cost_per_repository_day_usd", Dollars(1_000_000.0)),
-    ("agent.runs_per_day", Whole(0, 1_000_000, "runs")),
-    ("agent.cost_per_day_usd", Dollars(1_000_000.0)),
-    ("agent.prompts", Anything),
-    ("log.format", OneOf(&["text", "json"])),
-    ("log.level", Directives),
-];
-
-/// Returns an error for the first invalid value, in the order of the default file.
+/// Returns an error for the first invalid value, in the order of the schema.
 pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
-    for (key, rule) in RULES {
-        let Some(entry) = merged.get(key) else {
-            continue;
-        };
-        if let Some(why) = broken(rule, &entry.value) {
-            let mut error = merged.impossible(key, &why);
+    for entry in &merged.0 {
+        if let Some(why) = broken(entry.rule, &entry.value) {
+            let mut error = merged.impossible(&entry.key, &why);
             if let ConfigError::Impossible { value, .. } = &mut error {
-                match rule {
-                    Base | ModelApi => *value = without_secrets(value),
+                match entry.rule {
+                    BaseUrl | ModelUrl => *value = without_secrets(value),
                     Variables => *value = agent::names_only(&entry.value),
                     _ => {}
                 }
@@ -161,30 +71,32 @@ pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
             return Err(error);
         }
     }
-    let text = |key: &str| merged.get(key).and_then(|entry| entry.value.as_str());
     let whole = |key| merged.get(key).and_then(|entry| entry.value.as_integer());
     if whole("worker.max_backoff_seconds") < whole("worker.backoff_seconds") {
         let why = "it must not be less than `worker.backoff_seconds`";
         return Err(merged.impossible("worker.max_backoff_seconds", why));
     }
-    let labels = [
-        "labels.save_plan",
-        "labels.save_raw_plan",
-        "labels.plan",
-        "labels.check_plan",
-    ];
-    for (at, key) in labels.iter().enumerate() {
-        let name = text(key).unwrap_or_default().to_lowercase();
-        let same = |other: &&&str| text(other).is_some_and(|other| other.to_lowercase() == name);
-        if let Some(other) = labels[..at].iter().find(same)
-            && !name.is_empty()
-        {
-            let why = format!("it must differ from `{other}`");
-            return Err(merged.impossible(key, &why));
-        }
-    }
+    labels_differ(merged)?;
     erk::check(merged)?;
     agent::check(merged)
+}
+
+/// Refuses two commands with the same label. GitHub does not distinguish labels by case.
+fn labels_differ(merged: &Merged) -> Result<(), ConfigError> {
+    let mut names: Vec<(&str, String)> = Vec::new();
+    for entry in &merged.0 {
+        if !entry.key.starts_with("labels.") {
+            continue;
+        }
+        let name = entry.value.as_str().unwrap_or_default().to_lowercase();
+        let other = names.iter().find(|(_, other)| *other == name);
+        if let Some((other, _)) = other.filter(|_| !name.is_empty()) {
+            let why = format!("it must differ from `{other}`");
+            return Err(merged.impossible(&entry.key, &why));
+        }
+        names.push((&entry.key, name));
+    }
+    Ok(())
 }
 
 /// Removes credentials from an address: user name, password and query. The value is invalid and may
@@ -205,7 +117,7 @@ fn without_secrets(value: &str) -> String {
 
 /// Returns whether `name` is a host name of at least two labels, optionally after `*.`, without
 /// scheme and port, and not an IP address.
-fn host(name: &str) -> bool {
+fn is_host(name: &str) -> bool {
     let labels: Vec<&str> = name.strip_prefix("*.").unwrap_or(name).split('.').collect();
     let plain = |label: &&str| {
         !label.is_empty()
@@ -229,87 +141,88 @@ fn is_base(url: &Url) -> bool {
 }
 
 /// Returns an error text if the value breaks the rule.
-fn broken(rule: &Rule, value: &Value) -> Option<String> {
+fn broken(rule: Rule, value: &Value) -> Option<String> {
     let text = value.as_str().unwrap_or_default();
-    match rule {
-        Whole(least, most, unit) => {
-            let found = value.as_integer().unwrap_or(i64::MIN);
-            let range = if *most == i64::MAX {
-                format!("it must be a positive number, {unit}")
-            } else {
-                format!("it must be {least} to {most} {unit}")
-            };
-            (!(*least..=*most).contains(&found)).then_some(range)
+    let it_must_be = || format!("it must be {}", allowed(rule));
+    let good = match rule {
+        Integer(least, most, _) => value
+            .as_integer()
+            .is_some_and(|found| (least..=most).contains(&found)),
+        Dollars(most) => value
+            .as_float()
+            .is_some_and(|found| (0.0..=most).contains(&found)),
+        AppId => value.as_integer().is_some_and(|id| id >= 0),
+        AccountIds => {
+            let id = |id: &Value| id.as_integer().is_some_and(|id| id > 0);
+            value.as_array().is_some_and(|ids| ids.iter().all(id))
         }
-        Address => text.parse::<SocketAddr>().is_err().then(|| {
-            "it must be an IP address and a port, e.g. 127.0.0.1:8300 or [::]:8300".to_owned()
-        }),
-        Route => {
-            let plain = text.bytes().all(|c| {
-                c.is_ascii_alphanumeric() || matches!(c, b'/' | b'-' | b'_' | b'.' | b'~')
-            });
-            let taken = matches!(text, "/livez" | "/readyz");
-            (!text.starts_with('/') || !plain || taken).then(|| {
-                "it must be a path such as /webhook, and neither /livez nor /readyz".to_owned()
-            })
+        OneOf(words) => words.contains(&text),
+        Line(most) => is_line(text, most),
+        OptionValue(_) if text.starts_with('-') => {
+            return Some("it must not begin with -, or it would be taken for an option".to_owned());
         }
-        Base => {
-            let good = Url::parse(text).is_ok_and(|url| is_base(&url));
-            (!good).then(|| {
-                "it must be an http(s) address without user name and query, e.g. https://github.example.com/api/v3"
-                    .to_owned()
-            })
+        OptionValue(most) => is_line(text, most),
+        Path if text.is_empty() => return Some("it must not be empty".to_owned()),
+        Boolean | Path | OptionalPath => true,
+        AbsolutePaths => all_strings(value, |path| std::path::Path::new(path).is_absolute()),
+        Arguments => all_strings(value, |_| true),
+        Variables => return agent::wrong_variable(value),
+        SocketAddress => text.parse::<SocketAddr>().is_ok(),
+        WebhookPath => {
+            let plain =
+                |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'/' | b'-' | b'_' | b'.' | b'~');
+            text.starts_with('/')
+                && text.bytes().all(plain)
+                && !matches!(text, "/livez" | "/readyz")
         }
-        ModelApi => {
-            let good = text.is_empty()
-                || Url::parse(text).is_ok_and(|url| {
-                    is_base(&url) && (url.scheme() == "https" || is_this_machine(&url))
-                });
-            (!good).then(|| {
-                "it must be an https address without user name and query, or an http one on this computer, e.g. http://127.0.0.1:8080"
-                    .to_owned()
-            })
+        BaseUrl => Url::parse(text).is_ok_and(|url| is_base(&url)),
+        ModelUrl => {
+            let safe = |url: &Url| url.scheme() == "https" || is_this_machine(url);
+            text.is_empty() || Url::parse(text).is_ok_and(|url| is_base(&url) && safe(&url))
         }
-        Dollars(most) => {
-            let found = value.as_float().unwrap_or(f64::NAN);
-            (!(0.0..=*most).contains(&found)).then(|| format!("it must be 0 to {most} US dollars"))
+        HostNames => {
+            let wrong = names(text).find(|name| !is_host(name))?;
+            return Some(format!(
+                "{wrong:?} is not a valid host name; {}",
+                it_must_be()
+            ));
         }
-        Arguments => agent::wrong_argument(value),
-        Paths => agent::wrong_path(value),
-        Variables => agent::wrong_variable(value),
-        OneOf(names) => (!names.contains(&text)).then(|| format!("it must be {}", names.join(" or "))),
-        Directives => (text.trim().is_empty() || EnvFilter::try_new(text).is_err()).then(|| {
-            "it must be error, warn, info, debug, trace, or directives such as info,planwright=debug"
-                .to_owned()
-        }),
-        Ids => {
-            let good = value.as_array().is_some_and(|ids| {
-                ids.iter()
-                    .all(|id| id.as_integer().is_some_and(|id| id > 0))
-            });
-            (!good).then(|| "it must be a list of account ids, e.g. [41898282]".to_owned())
-        }
-        Hosts => {
-            let names = text.split(',').map(str::trim);
-            let mut wrong = names.filter(|name| !name.is_empty() && !host(name));
-            wrong.next().map(|name| {
-                format!("{name:?} is no host; it must be names such as store.example.com or *.example.com, between commas")
-            })
-        }
-        FileNames => check::wrong_names(text),
-        Text(most) => (text.chars().count() > *most || text.chars().any(char::is_control))
-            .then(|| format!("it must be at most {most} characters on one line")),
-        Argument(most) => match broken(&Text(*most), value) {
-            None if text.starts_with('-') => {
-                Some("it must not begin with -, or it would be taken for an option".to_owned())
+        FileNames => {
+            if names(text).next().is_none() {
+                return Some("it must name at least one file, e.g. *.plan.md".to_owned());
             }
-            why => why,
-        },
-        Erk => erk::wrong_version(text),
-        Steps => erk::wrong_next_steps(text),
-        NotEmpty => text.is_empty().then(|| "it must not be empty".to_owned()),
-        Anything => None,
-    }
+            let wrong = names(text).find(|name| !is_file_name(name))?;
+            return Some(format!(
+                "{wrong:?} is not a valid file name; {}",
+                it_must_be()
+            ));
+        }
+        ErkVersion => Version::from_name(text).is_some(),
+        NextSteps if text.trim().is_empty() => false,
+        NextSteps => return erk::wrong_next_steps(text),
+        LogFilter => !text.trim().is_empty() && EnvFilter::try_new(text).is_ok(),
+    };
+    (!good).then(it_must_be)
+}
+
+/// Returns whether `text` is one line of at most `most` characters.
+fn is_line(text: &str, most: usize) -> bool {
+    text.chars().count() <= most && !text.chars().any(char::is_control)
+}
+
+/// Returns whether `value` is a list of strings without NUL that are `good`.
+fn all_strings(value: &Value, good: impl Fn(&str) -> bool) -> bool {
+    let good = |item: &Value| {
+        let text = item.as_str();
+        text.is_some_and(|text| !text.contains('\0') && good(text))
+    };
+    value.as_array().is_some_and(|items| items.iter().all(good))
+}
+
+/// Returns whether `name` is a file name, or `*` and the end of one.
+fn is_file_name(name: &str) -> bool {
+    let rest = name.strip_prefix('*').unwrap_or(name);
+    !rest.is_empty() && !rest.contains(['*', '/', '\\']) && name.chars().count() <= 100
 }
 
 #[cfg(test)]
@@ -317,7 +230,8 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
 
     use super::*;
-    use crate::config::layers::{Sources, merge, variable};
+    use crate::config::layers::{Sources, merge};
+    use crate::config::schema::settings;
 
     #[test]
     fn a_password_in_the_address_is_not_printed() {
@@ -336,36 +250,11 @@ mod tests {
                 flags: vec![format!("github.api_url={given}")],
                 ..Sources::default()
             };
-            let error = check(&merge(&sources).unwrap()).unwrap_err().to_string();
+            let error = check(&merge(settings(), &sources).unwrap())
+                .unwrap_err()
+                .to_string();
             let start = format!("--set: `github.api_url` is {shown}; it must be ");
             assert!(error.starts_with(&start), "{given}: {error}");
-        }
-    }
-
-    #[test]
-    fn the_default_file_documents_every_key_with_a_rule_and_its_variable() {
-        let merged = merge(&Sources::default()).unwrap();
-        check(&merged).unwrap();
-        let keys: Vec<&str> = merged.0.iter().map(|entry| entry.key.as_str()).collect();
-        let rules: Vec<&str> = RULES.iter().map(|(key, _)| *key).collect();
-        assert_eq!(keys, rules);
-        let mut comment = String::new();
-        let mut section = "";
-        for line in super::super::DEFAULT.lines() {
-            if line.starts_with('#') {
-                comment.push_str(line);
-                continue;
-            }
-            if let Some(name) = line.strip_prefix('[') {
-                section = name.trim_end_matches(']');
-            } else if let Some((key, _)) = line.split_once(" = ") {
-                let name = variable(&format!("{section}.{key}"));
-                assert!(
-                    comment.ends_with(&format!("Env: {name}")),
-                    "{key}: {comment}"
-                );
-            }
-            comment.clear();
         }
     }
 }

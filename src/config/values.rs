@@ -2,8 +2,7 @@
 
 use toml::Value;
 
-/// Keys that hold lists of strings; all other lists hold integers.
-const TEXTS: [&str; 3] = ["agent.args", "agent.environment", "agent.reads"];
+use crate::setting::Rule;
 
 /// Converts `value` to the type of `default`; integers are accepted for floats.
 ///
@@ -22,13 +21,13 @@ pub(super) fn fitted(default: &Value, value: Value) -> Result<Value, Value> {
 }
 
 /// Parses the text of an environment variable or of `--set` as the type of the default.
-pub(super) fn read(key: &str, default: &Value, text: &str) -> Option<Value> {
+pub(super) fn read(rule: Rule, default: &Value, text: &str) -> Option<Value> {
     let trimmed = text.trim();
     match default {
         Value::Integer(_) => trimmed.parse().ok().map(Value::Integer),
         Value::Float(_) => trimmed.parse().ok().map(Value::Float),
         Value::Boolean(_) => trimmed.parse().ok().map(Value::Boolean),
-        Value::Array(_) if TEXTS.contains(&key) => texts(trimmed),
+        Value::Array(_) if rule != Rule::AccountIds => texts(trimmed),
         Value::Array(_) => trimmed
             .trim_start_matches('[')
             .trim_end_matches(']')
@@ -55,14 +54,14 @@ fn texts(text: &str) -> Option<Value> {
     ))
 }
 
-/// Describes the type of the key, for error messages.
-pub(super) fn expected(key: &str, default: &Value) -> &'static str {
+/// Describes the type of a setting, for error messages.
+pub(super) fn expected(rule: Rule, default: &Value) -> &'static str {
     match default {
         Value::Integer(_) => "a whole number",
         Value::Float(_) => "a number",
         Value::Boolean(_) => "true or false",
-        Value::Array(_) if TEXTS.contains(&key) => "a list of texts in quotes",
-        Value::Array(_) => "a list of whole numbers",
+        Value::Array(_) if rule == Rule::AccountIds => "a list of whole numbers",
+        Value::Array(_) => "a list of texts in quotes",
         _ => "text in quotes",
     }
 }

@@ -150,7 +150,7 @@ pub struct Effects {
     /// The lease on the run, which permits writes.
     pub lease: Lease,
     /// The time to wait before looking for a write of unknown outcome, see
-    /// [`ADOPT_DELAY`](super::settings::ADOPT_DELAY); zero when running against the simulator.
+    /// [`WorkerSettings::adopt_delay`](super::settings::WorkerSettings); zero when running against the simulator.
     pub adopt_delay: Duration,
     /// The time of the command by GitHub's clock; no post of the run is older. The local clock is
     /// not used, because it may differ from GitHub's.

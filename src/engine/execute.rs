@@ -26,7 +26,7 @@ const CATCHING_UP: &str = "GitHub is given time to catch up with an earlier writ
 /// store fails; the caller must then leave the run alone.
 pub async fn attempt(parts: &Services, claimed: &Claimed, stop: &StopFlag) -> Option<RunOutcome> {
     let mut context = context(parts, claimed);
-    let poisoned = claimed.attempt > parts.settings.max_attempts;
+    let poisoned = claimed.attempt > parts.settings.worker.max_attempts;
     let result = if poisoned {
         let failure = failures::internal(&format!(
             "The run was started {} times and never came to an end.",
@@ -96,7 +96,7 @@ fn effects(parts: &Services, lease: &Lease, since: Millis) -> Effects {
         forge: Arc::clone(&parts.forge),
         clock: Arc::clone(&parts.clock),
         lease: lease.clone(),
-        adopt_delay: parts.settings.adopt_delay,
+        adopt_delay: parts.settings.worker.adopt_delay,
         since,
     }
 }
@@ -222,7 +222,7 @@ enum RetryDecision {
 fn weigh(context: &mut Context, error: &ForgeError, now: Millis) -> RetryDecision {
     match error {
         ForgeError::Limited { until, .. } => {
-            let give_up = context.settings.give_up_after;
+            let give_up = context.settings.worker.give_up_after;
             // Without this limit, a run that needs more than GitHub allows would wait forever.
             if Duration::from_millis(context.progress.limited) >= give_up {
                 return RetryDecision::Over(failures::gave_up(error, give_up.as_secs() / 3600));
@@ -241,8 +241,8 @@ fn weigh(context: &mut Context, error: &ForgeError, now: Millis) -> RetryDecisio
             // too long ago. The elapsed time is therefore capped by `waited`, which depends only on
             // the number of faults.
             let since = since.min(now);
-            let waited = context.settings.waited_after(faults);
-            let give_up = context.settings.give_up_after;
+            let waited = context.settings.worker.waited_after(faults);
+            let give_up = context.settings.worker.give_up_after;
             if now.since(since).min(waited) >= give_up {
                 if matches!(error, ForgeError::Unauthorized { .. }) {
                     return RetryDecision::Over(failures::refused(error, &context.trigger.place));
@@ -250,7 +250,7 @@ fn weigh(context: &mut Context, error: &ForgeError, now: Millis) -> RetryDecisio
                 return RetryDecision::Over(failures::gave_up(error, give_up.as_secs() / 3600));
             }
             context.progress.outage = Some((since, faults + 1));
-            let wait = context.settings.backoff_after(faults + 1);
+            let wait = context.settings.worker.delays().after(faults + 1);
             if matches!(error, ForgeError::Unauthorized { .. }) {
                 tracing::error!(%error, faults = faults + 1, "GitHub refuses the App; the run waits");
             } else {
@@ -302,7 +302,7 @@ async fn end(context: &mut Context, failure: Failure, attempt: u32) -> Option<Ru
             return Some(park(until, CATCHING_UP));
         }
         Err(StepError::Forge(ref error)) => match weigh(context, error, now) {
-            RetryDecision::Later(finish) if attempt <= context.settings.max_attempts + 5 => {
+            RetryDecision::Later(finish) if attempt <= context.settings.worker.max_attempts + 5 => {
                 context.remember().await.ok()?;
                 return Some(finish);
             }

@@ -1,88 +1,376 @@
-//! Settings of the engine, which the operator can configure.
+//! Settings of the engine, which the operator can configure. The sections of the configuration that
+//! only the program uses are declared in `config`.
 
-use crate::engine::model::research::WORDINGS;
-use crate::engine::model::trigger::Repo;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
-use super::store::{AnswerLimits, Budget};
 use crate::engine::model::agent::{Limits, Micros};
 use crate::engine::model::time::Millis;
+use crate::engine::model::trigger::Repo;
+use crate::engine::store::{AnswerLimits, Budget};
 use crate::formats::block::PlanForm;
-use crate::formats::command::Command;
+use crate::formats::command::{Command, REGISTRY};
 use crate::formats::erk::Version;
+use crate::setting::Rule::{
+    Boolean, Dollars, ErkVersion, FileNames, HostNames, Integer, Line, NextSteps as Steps, OneOf,
+    OptionalPath,
+};
+use crate::setting::{
+    Section, Setting, dollars, hours, limit, list, megabytes, minutes, optional, seconds, settings,
+};
 
-/// The settings of the engine. The configuration file documents each under `[worker]`, `[publish]`,
-/// `[erk]` and `[report]`.
-#[derive(Debug, Clone)]
+/// The settings of the engine. Each field is a section of the configuration file unless it says
+/// otherwise.
+#[derive(Debug, Clone, Deserialize)]
 pub struct Settings {
-    /// Number of runs that are executed concurrently.
-    pub concurrency: usize,
-    /// Duration of a lease without a heartbeat. Heartbeats are sent at a third of it.
-    pub lease: Duration,
-    /// Maximum number of claims of one run in one round. After that, the run is assumed to crash
-    /// the process and fails.
-    pub max_attempts: u32,
-    /// First delay after a temporary fault of GitHub or the agent; doubles with each fault, up to
-    /// `max_backoff`.
-    pub backoff: Duration,
-    /// Maximum delay between tries.
-    pub max_backoff: Duration,
-    /// Duration of continuous faults after which the run fails with `github_unavailable`.
-    pub give_up_after: Duration,
-    /// Time to wait before looking for the result of a write of unknown outcome (see
-    /// [`ADOPT_DELAY`]).
-    pub adopt_delay: Duration,
-    /// A prefix for the title of every plan issue, e.g. `[erk-plan] `; empty for none.
-    pub title_prefix: String,
-    /// Maximum number of comments that a plan may be split into.
-    pub max_parts: usize,
-    /// The version of erk that plans are written for.
-    pub erk: ErkSettings,
-    /// The next steps listed below a saved plan.
-    pub next_steps: NextSteps,
-    /// The root URL of GitHub's website, where attachments are stored: `https://github.com`.
-    pub web: String,
-    /// Maximum size of a session log, in bytes.
-    pub max_log: u64,
+    /// Execution and retries of runs.
+    pub worker: WorkerSettings,
     /// The labels that start a command.
+    #[serde(deserialize_with = "labels")]
     pub labels: Vec<(Command, String)>,
-    /// The action when it is unclear which plan is meant.
-    pub when_unclear: WhenUnclear,
-    /// The settings for checking action plans.
+    /// Checks of action plans.
     pub check: CheckSettings,
+    /// The choice of the plan of a conversation.
+    pub extract: ExtractSettings,
     /// The limits for people without triage permission.
     pub outsiders: OutsiderSettings,
-    /// The settings for agents.
-    pub agent: AgentSettings,
-    /// The settings for research.
+    /// Research.
     pub research: ResearchSettings,
+    /// Session logs.
+    pub source: SourceSettings,
+    /// The form of saved plans.
+    pub publish: PublishSettings,
+    /// The version of erk that plans are written for.
+    pub erk: ErkSettings,
+    /// The report on a saved plan.
+    pub report: ReportSettings,
+    /// Agents.
+    pub agent: AgentSettings,
+    /// The root URL of GitHub's website, where attachments are stored: `https://github.com`. It is
+    /// derived from the URL of the API.
+    #[serde(skip)]
+    pub web: String,
 }
 
-/// The version of erk that plans are written for. The configuration file documents each setting
-/// under `[erk]`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ErkSettings {
-    /// The version that the team uses.
-    pub version: Version,
-    /// Whether plans are shown unfolded, if the version of erk can read that.
-    pub details_open: bool,
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            worker: WorkerSettings::default(),
+            labels: default_labels()
+                .map(|(command, label)| (command, label.to_owned()))
+                .collect(),
+            check: CheckSettings::default(),
+            extract: ExtractSettings::default(),
+            outsiders: OutsiderSettings::default(),
+            research: ResearchSettings::default(),
+            source: SourceSettings::default(),
+            publish: PublishSettings::default(),
+            erk: ErkSettings::default(),
+            report: ReportSettings::default(),
+            agent: AgentSettings::default(),
+            web: "https://github.com".to_owned(),
+        }
+    }
+}
+
+settings! {
+    /// How runs are executed and retried.
+    pub struct WorkerSettings in "worker" {
+        /// Maximum number of runs that are executed at the same time.
+        concurrency: usize = 8, Integer(1, 256, "runs");
+        /// Duration of the lease on a run, in seconds. It is renewed at a third of it; a run whose
+        /// lease has expired is executed again.
+        lease("lease_seconds"): Duration as "seconds" = 30, Integer(5, 3_600, "seconds");
+        /// Maximum number of attempts of a run that end without a result. After that, the run is
+        /// assumed to crash the process and fails.
+        max_attempts: u32 = 5, Integer(1, 100, "attempts");
+        /// Delay after the first temporary fault of GitHub or the agent, in seconds. It doubles with
+        /// each fault.
+        backoff("backoff_seconds"): Duration as "seconds" = 5, Integer(1, 3_600, "seconds");
+        /// Maximum delay between two attempts, in seconds.
+        max_backoff("max_backoff_seconds"): Duration as "seconds" = 300, Integer(1, 86_400, "seconds");
+        /// Duration of continuous temporary faults after which a run fails, in hours.
+        give_up_after("give_up_after_hours"): Duration as "hours" = 6, Integer(1, 168, "hours");
+        /// Delay before looking for the result of a write whose outcome is unknown, in seconds,
+        /// because GitHub may still be processing it; GitHub terminates requests after 10 seconds.
+        /// A result that is not found is looked for once more after six times this delay, because
+        /// GitHub's lists lag behind its writes, and only then is the write sent again. A 404 or 422
+        /// for something created less than ten times this delay ago is retried.
+        adopt_delay("settle_seconds"): Duration as "seconds" = 12, Integer(0, 600, "seconds");
+    }
+}
+
+impl WorkerSettings {
+    /// Returns the delays after temporary faults.
+    pub fn delays(&self) -> Backoff {
+        Backoff {
+            first: self.backoff,
+            max: self.max_backoff,
+        }
+    }
+
+    /// Returns the sum of the delays after the first `faults` faults.
+    pub fn waited_after(&self, faults: u32) -> Duration {
+        let delays = self.delays();
+        // The factor is capped, so all delays from the eighteenth on are equal.
+        let single = faults.min(17);
+        let sum: Duration = (1..=single).map(|fault| delays.after(fault)).sum();
+        let longest = delays.after(u32::MAX);
+        sum.saturating_add(longest.saturating_mul(faults - single))
+    }
+}
+
+/// Delays that double with each fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Backoff {
+    /// First delay.
+    pub first: Duration,
+    /// Maximum delay.
+    pub max: Duration,
+}
+
+impl Default for Backoff {
+    fn default() -> Self {
+        WorkerSettings::default().delays()
+    }
+}
+
+impl Backoff {
+    /// Returns the delay after the `fault`th consecutive fault, counted from 1.
+    pub fn after(self, fault: u32) -> Duration {
+        let factor = 2_u32.saturating_pow(fault.saturating_sub(1).min(16));
+        self.first.saturating_mul(factor).min(self.max)
+    }
+}
+
+impl Settings {
+    /// Returns `until` if a wait that ends then is still in progress at `now`. A wait that ends
+    /// later than `longest` from now was set before the clock was moved back, and is treated as
+    /// over.
+    pub fn still_waits(until: Millis, now: Millis, longest: Duration) -> Option<Millis> {
+        (now < until && until <= now.plus(longest)).then_some(until)
+    }
+
+    /// Returns the description of the `[labels]` section: one setting for each command with a label.
+    pub fn labels_section() -> Section {
+        let setting = |(command, label): (Command, &str)| Setting {
+            key: label_key(command).into(),
+            default: format!("{label:?}").into(),
+            // 50 characters is GitHub's limit for label names.
+            rule: Line(50),
+            doc: format!("Label that acts as `/{}`; empty for none.", command.name()).into(),
+        };
+        Section {
+            name: "labels",
+            doc: "Labels that act as commands when they are added. The label for `/check-plan` stays on a \
+                  pull request, and new commits are checked too."
+                .into(),
+            settings: default_labels().map(setting).collect(),
+        }
+    }
+}
+
+/// Returns the commands with a label and the label's default name.
+fn default_labels() -> impl Iterator<Item = (Command, &'static str)> {
+    REGISTRY
+        .iter()
+        .filter_map(|spec| Some((spec.command, spec.label?)))
+}
+
+/// Returns the key of a command's label in `[labels]`.
+fn label_key(command: Command) -> String {
+    command.name().replace('-', "_")
+}
+
+/// Parses the `[labels]` section, in the order of the registry. Commands whose label is the empty
+/// string have none.
+fn labels<'de, D: Deserializer<'de>>(value: D) -> Result<Vec<(Command, String)>, D::Error> {
+    let mut names = BTreeMap::<String, String>::deserialize(value)?;
+    let commands = default_labels().map(|(command, _)| command);
+    let labels = commands.filter_map(|command| Some((command, names.remove(&label_key(command))?)));
+    Ok(labels.filter(|(_, name)| !name.is_empty()).collect())
+}
+
+settings! {
+    /// How action plans are checked.
+    pub struct CheckSettings in "check" {
+        /// Comma-separated names of the files of a pull request that are checked as plans: exact
+        /// names, or `*` followed by the end of the name.
+        files: Vec<String> as "list" = "*.plan.md", FileNames;
+        /// Whether plans are checked against the files of the repository.
+        repository: bool = true, Boolean;
+        /// Maximum number of repository files that one plan is checked against.
+        max_compared_files: usize = 50, Integer(1, 1_000, "files");
+        /// Maximum number of requests for files in one run. GitHub allows an installation 5,000
+        /// requests per hour. Files beyond the limit are not checked, and the report says so.
+        max_requests: usize = 1_000, Integer(10, 5_000, "requests");
+    }
+}
+
+settings! {
+    /// How the plan of a conversation is chosen.
+    pub struct ExtractSettings in "extract" {
+        /// What to do when it is unclear which plan is meant: `ask` people (if there is an agent, it
+        /// decides first), save the `best` plan and say so in the report, or `refuse` to save one.
+        when_unclear: WhenUnclear = "ask", OneOf(&["ask", "best", "refuse"]);
+    }
+}
+
+/// The action when it is unclear which plan of a conversation is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WhenUnclear {
+    /// The agent decides, if there is one; otherwise people are asked.
+    Ask,
+    /// The most likely plan is saved, and the report says so.
+    Best,
+    /// Nothing is saved.
+    Refuse,
+}
+
+settings! {
+    /// Limits for people without triage permission. Up to these numbers, their commands and pushes
+    /// are answered within the window, one at a time and after those of everybody else. A refusal is
+    /// posted to a person once per window. Further commands are ignored and recorded.
+    pub struct OutsiderSettings in "outsiders" {
+        /// Maximum number of answers to one person in one installation.
+        answers_per_person: u64 = 3, Integer(0, 1_000, "answers");
+        /// Maximum number of answers on one issue or pull request.
+        answers_per_issue: u64 = 5, Integer(0, 1_000, "answers");
+        /// Maximum number of answers in one installation.
+        answers_per_installation: u64 = 20, Integer(0, 10_000, "answers");
+        /// Length of the window, in minutes.
+        window("window_minutes"): Duration as "minutes" = 60, Integer(1, 1_440, "minutes");
+        /// Maximum number of requests for files in a check of their commits.
+        check_requests: usize = 100, Integer(10, 5_000, "requests");
+    }
+}
+
+impl OutsiderSettings {
+    /// Returns the limits on answers.
+    pub fn answers(&self) -> AnswerLimits {
+        AnswerLimits {
+            person: self.answers_per_person,
+            place: self.answers_per_issue,
+            installation: self.answers_per_installation,
+            window: self.window,
+        }
+    }
+}
+
+settings! {
+    /// How topics are researched.
+    pub struct ResearchSettings in "research" {
+        /// Maximum number of agents that work for one command at the same time;
+        /// `agent.concurrency` limits the number of all agents.
+        concurrency: usize = 3, Integer(1, 16, "agents");
+        /// Maximum number of topics of one command. Each topic gets a comment.
+        max_topics: usize = 8, Integer(1, 20, "topics");
+        /// Maximum number of tries of one topic, each with stricter instructions.
+        tries: u32 = 3, Integer(1, 3, "tries");
+        /// Number of temporary faults (overload, rate limit, silence) after which a topic is given
+        /// up.
+        faults: u32 = 4, Integer(1, 10, "faults");
+        also {
+            /// Delays after temporary faults, before jitter of up to 50 %. They are those of the
+            /// worker.
+            backoff: Backoff;
+        }
+    }
+}
+
+impl ResearchSettings {
+    /// Returns the maximum that [`ResearchSettings::wait`] can return.
+    pub fn longest_wait(&self) -> Duration {
+        self.backoff.max.saturating_mul(3) / 2
+    }
+
+    /// Returns the delay of a topic after its `fault`th consecutive fault, counted from 1. `chance`
+    /// is the random number between 0 and 1 that determines the jitter.
+    pub fn wait(&self, fault: u32, chance: f64) -> Duration {
+        // The jitter keeps topics that met the same overload from retrying at the same time.
+        let chance = if chance.is_finite() {
+            chance.clamp(0.0, 1.0)
+        } else {
+            0.0
+        };
+        Duration::from_secs_f64(self.backoff.after(fault).as_secs_f64() * (1.0 + chance / 2.0))
+    }
+}
+
+settings! {
+    /// Session logs that plans are read from.
+    pub struct SourceSettings in "source" {
+        /// Maximum size of a session log, in megabytes. GitHub's own limit is 100.
+        max_log("max_log_mb"): u64 as "megabytes" = 50, Integer(1, 100, "megabytes");
+        /// Timeout for reading one session log, in seconds.
+        timeout("timeout_seconds"): Duration as "seconds" = 120, Integer(1, 600, "seconds");
+        /// Comma-separated host names, besides GitHub's own, that the download of an attached log may
+        /// be redirected to: exact names, or `*.` followed by the end of the name. Hosts that match
+        /// `*.` must have public addresses. GitHub Enterprise Server can store attachments on
+        /// another host: name it here.
+        redirect_hosts: Vec<String> as "list" =
+            "*.githubusercontent.com, *.s3.amazonaws.com", HostNames;
+    }
+}
+
+settings! {
+    /// The form of saved plans.
+    pub struct PublishSettings in "publish" {
+        /// Text put before the title of every plan issue, e.g. `[erk-plan] `.
+        title_prefix: String = "", Line(50);
+        /// Maximum number of comments that one plan may be split into.
+        max_parts: usize = 20, Integer(1, 100, "comments");
+    }
+}
+
+settings! {
+    /// The version of erk that plans are written for.
+    pub struct ErkSettings in "erk" {
+        /// The version of erk that your team uses; plans are written in a form that it can read. Before
+        /// 2025-12, erk reads a plan between `erk:plan-content` markers only. Before 2026-01, it cannot
+        /// update a header with `plan_comment_id`, so the header is written without it. The commands
+        /// under "Next steps" depend on the version too. Every erk reads the forms of older versions.
+        version: Version as "erk_version" = "latest", ErkVersion;
+        /// Whether a plan is shown unfolded in its comment. This requires version 2026-02 or later,
+        /// because erk before 15 January 2026 does not find such a plan.
+        details_open: bool = false, Boolean;
+    }
 }
 
 impl ErkSettings {
     /// Returns how a plan is framed in its comment.
-    pub fn plan_form(self) -> PlanForm {
+    pub fn plan_form(&self) -> PlanForm {
         self.version.plan_form(self.details_open)
     }
 }
 
+/// Parses the name of an erk version.
+fn erk_version<'de, D: Deserializer<'de>>(value: D) -> Result<Version, D::Error> {
+    let name = String::deserialize(value)?;
+    Version::from_name(&name).ok_or_else(|| serde::de::Error::custom("not a version of erk"))
+}
+
+settings! {
+    /// The report on a saved plan.
+    pub struct ReportSettings in "report" {
+        /// The "Next steps" below a saved plan: `erk` for the commands of `erk.version`, `none`, or
+        /// your own Markdown, which is posted unchanged except that `{number}`, `{repo}`
+        /// (OWNER/NAME) and `{url}` are replaced by those of the plan issue, e.g.
+        /// `our-tool run {repo}#{number}`.
+        next_steps: NextSteps = "erk", Steps;
+    }
+}
+
 /// The next steps listed below a saved plan.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(from = "String")]
 pub enum NextSteps {
     /// The commands of the configured version of erk.
-    #[default]
     Erk,
     /// No next steps.
     None,
@@ -94,234 +382,95 @@ impl NextSteps {
     /// The placeholders of a template: number of the plan issue, `OWNER/NAME` of its repository,
     /// and its URL.
     pub const PLACEHOLDERS: [&str; 3] = ["{number}", "{repo}", "{url}"];
+}
 
-    /// Parses the setting `report.next_steps`.
-    pub fn of(text: &str) -> Self {
-        match text {
+impl From<String> for NextSteps {
+    fn from(text: String) -> Self {
+        match text.as_str() {
             "erk" => Self::Erk,
             "none" => Self::None,
-            _ => Self::Template(text.to_owned()),
+            _ => Self::Template(text),
         }
     }
 }
 
-/// The settings for checking action plans. The configuration file documents each under `[check]`.
-#[derive(Debug, Clone)]
-pub struct CheckSettings {
-    /// The names of plan files: exact names, or `*` followed by the end of the name.
-    pub files: Vec<String>,
-    /// Whether plans are checked against the files of the repository.
-    pub repository: bool,
-    /// Maximum number of repository files that one plan is checked against.
-    pub max_compared_files: usize,
-    /// Maximum number of file requests in one run.
-    pub max_requests: usize,
-}
-
-/// The limits for people without triage permission. The configuration file documents each under
-/// `[outsiders]`.
-#[derive(Debug, Clone)]
-pub struct OutsiderSettings {
-    /// The number of their commands and pushes that are answered.
-    pub answers: AnswerLimits,
-    /// Maximum number of file requests for a check of their commits.
-    pub check_requests: usize,
-}
-
-impl Default for OutsiderSettings {
-    fn default() -> Self {
-        Self {
-            answers: AnswerLimits::default(),
-            check_requests: 100,
+settings! {
+    /// Limits of agents.
+    pub struct AgentSettings in "agent" {
+        /// Maximum duration of one agent turn, in seconds.
+        deadline("deadline_seconds"): Duration as "seconds" = 1200, Integer(1, 86_400, "seconds");
+        /// Maximum time without output, in seconds. For a program that prints nothing before its
+        /// answer is complete, it must be as long as an answer may take.
+        silence("silence_seconds"): Duration as "seconds" = 300, Integer(1, 86_400, "seconds");
+        /// Maximum number of model responses in one agent turn.
+        max_turns: u32 = 40, Integer(1, 1_000, "turns");
+        /// Maximum cost of one run, in US dollars; 0 for no limit. All costs are those that the agent
+        /// reports with its result: one turn can exceed the limit, and for an agent that reports no
+        /// costs, limits on cost have no effect.
+        run_cost("max_cost_usd"): Option<Micros> as "dollars" = 5.0, Dollars(10_000.0);
+        /// Maximum number of tries of one agent turn that fails for a temporary reason (overload,
+        /// network).
+        tries: u32 = 3, Integer(1, 10, "tries");
+        /// Maximum length of a prompt, in characters. If a conversation is longer, posts in the middle
+        /// are left out.
+        max_prompt("max_prompt_chars"): usize = 600_000, Integer(10_000, 5_000_000, "characters");
+        /// Whether agents may ask people questions.
+        ask: bool = true, Boolean;
+        /// Maximum number of rounds of questions in one run.
+        rounds("question_rounds"): u32 = 3, Integer(0, 3, "rounds");
+        /// Hours without an answer until people are reminded once; 0 for no reminder.
+        remind_after("remind_hours"): Duration as "hours" = 24, Integer(0, 720, "hours");
+        /// Hours without an answer until the plan is saved with its questions open.
+        answer_within("answer_hours"): Duration as "hours" = 168, Integer(1, 720, "hours");
+        /// Maximum number of runs with an agent that one person may start per hour; 0 for no limit.
+        runs_per_actor_hour: Option<u64> as "limit" = 20, Integer(0, 1_000_000, "runs");
+        /// Maximum number of runs with an agent in one repository per 24 hours; 0 for no limit.
+        runs_per_repository_day: Option<u64> as "limit" = 100, Integer(0, 1_000_000, "runs");
+        /// Maximum cost of agents in one repository per 24 hours, in US dollars; 0 for no limit.
+        cost_per_repository_day("cost_per_repository_day_usd"): Option<Micros> as "dollars" = 50.0,
+            Dollars(1_000_000.0);
+        /// Maximum number of all runs with an agent per 24 hours; 0 for no limit.
+        runs_per_day: Option<u64> as "limit" = 500, Integer(0, 1_000_000, "runs");
+        /// Maximum cost of all agents per 24 hours, in US dollars; 0 for no limit.
+        cost_per_day("cost_per_day_usd"): Option<Micros> as "dollars" = 200.0, Dollars(1_000_000.0);
+        /// Folder with your own instructions for agents: `plan-extractor.md`, `planner.md` and
+        /// `researcher.md` for all repositories, and the same names in a subfolder `OWNER/NAME` for
+        /// one repository. Each file is at most 200 KB and is read at the start. Empty for the built-in
+        /// instructions.
+        prompts_folder("prompts"): Option<PathBuf> as "optional" = "", OptionalPath;
+        also {
+            /// The agents' instructions, read from the folder.
+            prompts: Prompts;
         }
     }
 }
 
-impl Default for CheckSettings {
-    fn default() -> Self {
-        Self {
-            files: vec!["*.plan.md".to_owned()],
-            repository: true,
-            max_compared_files: 50,
-            max_requests: 1_000,
+impl AgentSettings {
+    /// Returns the limits of one turn. The limit on its cost, what remains of `run_cost` or a share
+    /// of it, is set for each turn.
+    pub fn limits(&self) -> Limits {
+        Limits {
+            deadline: self.deadline,
+            silence: self.silence,
+            turns: self.max_turns,
+            cost: None,
         }
     }
-}
 
-/// The settings for agents. The configuration file documents each under `[agent]`.
-#[derive(Debug, Clone)]
-pub struct AgentSettings {
-    /// The limits of one turn. The cost limit is set for each turn, to what remains of `run_cost`
-    /// or a share of it.
-    pub limits: Limits,
-    /// Maximum cost of all turns of one run; `None` for no limit.
-    pub run_cost: Option<Micros>,
-    /// The budgets for each actor, each repository and all repositories.
-    pub budget: Budget,
-    /// Whether agents may ask questions.
-    pub ask: bool,
-    /// Maximum number of rounds of questions in one run.
-    pub rounds: u32,
-    /// Time without an answer after which one reminder is posted; zero for no reminder.
-    pub remind_after: Duration,
-    /// Time without an answer after which the plan is saved with its questions open.
-    pub answer_within: Duration,
-    /// Number of tries of one turn when the agent fails for a temporary reason (overload, network).
-    pub tries: u32,
-    /// Maximum length of a prompt, in characters.
-    pub max_prompt: usize,
-    /// The agents' instructions.
-    pub prompts: Prompts,
-}
-
-/// The action when it is unclear which plan of a conversation is meant.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum WhenUnclear {
-    /// The agent decides, if there is one; otherwise people are asked.
-    #[default]
-    Ask,
-    /// The most likely plan is saved, and the report says so.
-    Best,
-    /// Nothing is saved.
-    Refuse,
-}
-
-impl Default for AgentSettings {
-    fn default() -> Self {
-        Self {
-            limits: Limits {
-                deadline: Duration::from_mins(20),
-                silence: Duration::from_mins(5),
-                turns: 40,
-                cost: None,
-            },
-            run_cost: Some(5_000_000),
-            budget: Budget::default(),
-            ask: true,
-            rounds: 3,
-            remind_after: Duration::from_hours(24),
-            answer_within: Duration::from_hours(24 * 7),
-            tries: 3,
-            max_prompt: 600_000,
-            prompts: Prompts::default(),
+    /// Returns the budgets of each actor, each repository and all repositories.
+    pub fn budget(&self) -> Budget {
+        Budget {
+            actor_hour_runs: self.runs_per_actor_hour,
+            repo_day_runs: self.runs_per_repository_day,
+            repo_day_cost: self.cost_per_repository_day,
+            day_runs: self.runs_per_day,
+            day_cost: self.cost_per_day,
         }
-    }
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            concurrency: 8,
-            lease: Duration::from_secs(30),
-            max_attempts: 5,
-            backoff: Duration::from_secs(5),
-            max_backoff: Duration::from_mins(5),
-            give_up_after: Duration::from_hours(6),
-            adopt_delay: ADOPT_DELAY,
-            title_prefix: String::new(),
-            max_parts: 20,
-            erk: ErkSettings::default(),
-            next_steps: NextSteps::default(),
-            web: "https://github.com".to_owned(),
-            max_log: 50 * 1024 * 1024,
-            labels: Vec::new(),
-            check: CheckSettings::default(),
-            when_unclear: WhenUnclear::default(),
-            outsiders: OutsiderSettings::default(),
-            agent: AgentSettings::default(),
-            research: ResearchSettings::default(),
-        }
-    }
-}
-
-impl Settings {
-    /// Returns the delay after the `fault`th fault, counted from 1. It doubles with each fault, up
-    /// to `max_backoff`.
-    pub fn backoff_after(&self, fault: u32) -> Duration {
-        backoff_after(fault, self.backoff, self.max_backoff)
-    }
-
-    /// Returns the sum of the delays after the first `faults` faults.
-    pub fn waited_after(&self, faults: u32) -> Duration {
-        // The factor is capped, so all delays from the eighteenth on are equal.
-        let single = faults.min(17);
-        let sum: Duration = (1..=single).map(|fault| self.backoff_after(fault)).sum();
-        let longest = self.backoff_after(u32::MAX);
-        sum.saturating_add(longest.saturating_mul(faults - single))
-    }
-
-    /// Returns `until` if a wait that ends then is still in progress at `now`. A wait that ends
-    /// later than `longest` from now was set before the clock was moved back, and is treated as
-    /// over.
-    pub fn still_waits(until: Millis, now: Millis, longest: Duration) -> Option<Millis> {
-        (now < until && until <= now.plus(longest)).then_some(until)
-    }
-}
-
-/// Returns the delay after the `fault`th fault, counted from 1: `first`, doubled with each fault up
-/// to `longest`.
-fn backoff_after(fault: u32, first: Duration, longest: Duration) -> Duration {
-    let factor = 2_u32.saturating_pow(fault.saturating_sub(1).min(16));
-    first.saturating_mul(factor).min(longest)
-}
-
-/// Time to wait before looking for the result of a write of unknown outcome: GitHub may still be
-/// processing the request, or its lists may lag. GitHub terminates requests after 10 s
-/// (<https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api>).
-pub const ADOPT_DELAY: Duration = Duration::from_secs(12);
-
-/// The settings for research. The configuration file documents each under `[research]`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ResearchSettings {
-    /// Maximum number of concurrent agents in one run.
-    pub concurrency: usize,
-    /// Maximum number of topics in one run.
-    pub max_topics: usize,
-    /// Number of tries for one topic, each with stricter instructions; at most [`WORDINGS`].
-    pub tries: u32,
-    /// Number of temporary faults (overload, rate limit) of one topic after which it is given up.
-    pub faults: u32,
-    /// First delay after a temporary fault; exponential backoff with up to 50 % jitter.
-    pub backoff: Duration,
-    /// Maximum delay before jitter.
-    pub max_backoff: Duration,
-}
-
-impl Default for ResearchSettings {
-    fn default() -> Self {
-        Self {
-            concurrency: 3,
-            max_topics: 8,
-            tries: WORDINGS,
-            faults: 4,
-            backoff: Duration::from_secs(5),
-            max_backoff: Duration::from_mins(5),
-        }
-    }
-}
-
-impl ResearchSettings {
-    /// Returns the maximum that [`ResearchSettings::wait`] can return.
-    pub fn longest_wait(&self) -> std::time::Duration {
-        self.max_backoff.saturating_mul(3) / 2
-    }
-
-    /// Returns the delay of a topic after its `fault`th consecutive fault, counted from 1. `chance`
-    /// is the random number between 0 and 1 that determines the jitter.
-    pub fn wait(&self, fault: u32, chance: f64) -> std::time::Duration {
-        let wait = backoff_after(fault, self.backoff, self.max_backoff);
-        // The jitter keeps topics that met the same overload from retrying at the same time.
-        let chance = if chance.is_finite() {
-            chance.clamp(0.0, 1.0)
-        } else {
-            0.0
-        };
-        std::time::Duration::from_secs_f64(wait.as_secs_f64() * (1.0 + chance / 2.0))
     }
 }
 
 /// The agents' instructions: the compiled-in ones, or those of the operator that replace them.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prompts {
     /// The operator's instructions: `None` for all repositories, otherwise for one repository as
     /// `owner/name` in lower case.
@@ -417,22 +566,35 @@ pub enum SandboxMode {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::panic, reason = "tests")]
+
     use super::*;
+    use crate::engine::model::research::WORDINGS;
 
     #[test]
     fn what_was_waited_is_the_sum_of_the_single_waits() {
-        let settings = Settings::default();
+        let settings = WorkerSettings::default();
         let mut sum = Duration::ZERO;
         for faults in 0..200 {
             assert_eq!(settings.waited_after(faults), sum, "{faults}");
-            sum += settings.backoff_after(faults + 1);
+            sum += settings.delays().after(faults + 1);
         }
-        let longest = Settings {
+        let longest = WorkerSettings {
             backoff: Duration::from_hours(1),
             max_backoff: Duration::from_hours(24),
             ..settings
         };
         assert!(longest.waited_after(u32::MAX) > Duration::from_hours(24));
+    }
+
+    #[test]
+    fn every_try_of_a_topic_has_instructions_of_its_own() {
+        let tries = ResearchSettings::SECTION.settings.iter();
+        let mut tries = tries.filter(|setting| setting.key == "tries");
+        let Some(Integer(1, most, _)) = tries.next().map(|setting| setting.rule) else {
+            panic!("the tries of a topic have a maximum");
+        };
+        assert_eq!(most, i64::from(WORDINGS));
     }
 
     #[test]

@@ -284,17 +284,6 @@ pub struct AnswerLimits {
     pub window: Duration,
 }
 
-impl Default for AnswerLimits {
-    fn default() -> Self {
-        Self {
-            person: 3,
-            place: 5,
-            installation: 20,
-            window: Duration::from_hours(1),
-        }
-    }
-}
-
 /// The decision whether a command is answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnswerDecision {

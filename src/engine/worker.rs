@@ -61,7 +61,7 @@ impl Worker {
     /// Returns an error if the store fails; the caller may try again later.
     pub async fn step(&self) -> Result<Outcome, StoreError> {
         let now = self.parts.clock.now();
-        let lease = self.parts.settings.lease;
+        let lease = self.parts.settings.worker.lease;
         let Some(claimed) = self.parts.store.claim(&self.owner, now, lease).await? else {
             return Ok(match self.parts.store.next_due().await? {
                 Some(due) => Outcome::Wait(due),
@@ -80,7 +80,7 @@ impl Worker {
     /// Returns an error if the store fails; the caller may try again later.
     pub async fn acknowledge_step(&self) -> Result<Outcome, StoreError> {
         let now = self.parts.clock.now();
-        let lease = self.parts.settings.lease;
+        let lease = self.parts.settings.worker.lease;
         let before = now.minus(ACKNOWLEDGE_AFTER);
         let store = &self.parts.store;
         let claimed = store
@@ -168,7 +168,7 @@ impl Worker {
     ) -> Option<T> {
         let mut work = std::pin::pin!(work);
         loop {
-            let pause = self.parts.clock.sleep(self.parts.settings.lease / 3);
+            let pause = self.parts.clock.sleep(self.parts.settings.worker.lease / 3);
             tokio::select! {
                 biased;
                 done = &mut work => return Some(done),
@@ -181,7 +181,7 @@ impl Worker {
             let heartbeat = self
                 .parts
                 .store
-                .heartbeat(held, now, self.parts.settings.lease);
+                .heartbeat(held, now, self.parts.settings.worker.lease);
             let statuses = tokio::select! {
                 biased;
                 done = &mut work => return Some(done),
@@ -241,7 +241,7 @@ impl Workers {
         let hard = CancellationToken::new();
         let tracker = TaskTracker::new();
         let worker = Worker::new(parts.clone(), &owner);
-        for _ in 0..parts.settings.concurrency.max(1) {
+        for _ in 0..parts.settings.worker.concurrency.max(1) {
             let (worker, token) = (worker.clone(), token.clone());
             spawn(&tracker, &hard, async move {
                 drive(&worker.parts, &token, Wake::OnArrival, || worker.step()).await;
@@ -398,7 +398,7 @@ async fn keep(parts: &Services, stop: &CancellationToken, retention: Duration) {
         }
         tokio::select! {
             () = stop.cancelled() => {}
-            () = parts.clock.sleep(parts.settings.lease / 3) => {}
+            () = parts.clock.sleep(parts.settings.worker.lease / 3) => {}
         }
     }
 }

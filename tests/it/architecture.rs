@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 /// Modules of the root package, and what each may import of the others.
 const LAYERS: &[(&str, &[&str])] = &[
     ("regular_file", &[]),
-    ("engine", &[]),
-    ("config", &["engine", "regular_file"]),
+    ("setting", &[]),
+    ("engine", &["setting"]),
+    ("config", &["engine", "regular_file", "setting"]),
     ("adapters", &["engine", "regular_file"]),
     ("cli", &["adapters", "config", "engine", "regular_file"]),
 ];

@@ -168,7 +168,7 @@ fn config_prints_what_a_file_in_the_folder_says() {
         .args(["config", "--default"])
         .output()
         .unwrap();
-    assert_eq!(out(&default), planwright::config::DEFAULT);
+    assert_eq!(out(&default), planwright::config::schema::default_file());
     let check = program(folder.path())
         .args(["config", "--check"])
         .output()

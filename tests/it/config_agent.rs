@@ -50,37 +50,11 @@ fn by_default_there_is_no_agent_and_the_limits_are_those_of_the_documentation() 
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
     let agent = &loaded.config.agent;
     assert_eq!((agent.kind, &agent.program), (AgentKind::None, &None));
-    let AgentSettings {
-        limits,
-        run_cost,
-        budget,
-        ask,
-        rounds,
-        remind_after,
-        answer_within,
-        tries,
-        max_prompt,
-        prompts,
-    } = loaded.config.engine().agent;
-    // The engine's own defaults are the same, but for the budget of an operator.
-    let engine = AgentSettings::default();
-    assert_eq!(limits, engine.limits);
+    let engine = &loaded.config.engine.agent;
+    assert_eq!(*engine, AgentSettings::default());
+    assert!(engine.prompts.own.is_empty());
     assert_eq!(
-        (run_cost, ask, rounds),
-        (engine.run_cost, engine.ask, engine.rounds)
-    );
-    assert_eq!(
-        (remind_after, answer_within, tries, max_prompt),
-        (
-            engine.remind_after,
-            engine.answer_within,
-            engine.tries,
-            engine.max_prompt
-        )
-    );
-    assert!(prompts.own.is_empty());
-    assert_eq!(
-        budget,
+        engine.budget(),
         Budget {
             actor_hour_runs: Some(20),
             repo_day_runs: Some(100),
@@ -149,10 +123,10 @@ fn every_key_reaches_the_runner_or_the_engine() {
         .map(|(name, value)| (name.as_str(), value.expose_secret()))
         .collect();
     assert_eq!(given, [("HTTPS_PROXY", "http://proxy")]);
-    let engine = loaded.config.engine().agent;
-    assert_eq!(engine.limits.deadline, Duration::from_mins(1));
-    assert_eq!(engine.limits.silence, Duration::from_secs(7));
-    assert_eq!((engine.limits.turns, engine.limits.cost), (9, None));
+    let engine = loaded.config.engine.agent;
+    assert_eq!(engine.deadline, Duration::from_mins(1));
+    assert_eq!(engine.silence, Duration::from_secs(7));
+    assert_eq!(engine.max_turns, 9);
     assert_eq!(engine.run_cost, Some(2_000_000));
     assert_eq!((engine.tries, engine.max_prompt), (1, 10_000));
     assert_eq!((engine.ask, engine.rounds), (false, 0));
@@ -163,7 +137,7 @@ fn every_key_reaches_the_runner_or_the_engine() {
         day_cost: Some(123_457),
         ..Budget::default()
     };
-    assert_eq!(engine.budget, limits, "zero is no limit");
+    assert_eq!(engine.budget(), limits, "zero is no limit");
 }
 
 #[test]
@@ -174,13 +148,12 @@ fn lists_and_dollars_come_from_the_environment_too() {
         ("PLANWRIGHT_AGENT_ENVIRONMENT", "HTTPS_PROXY, NO_PROXY,"),
         ("PLANWRIGHT_AGENT_MAX_COST_USD", " 0.5 "),
     ];
-    let agent = loaded("", &environment, &["agent.cost_per_day_usd=3"])
-        .config
-        .agent;
+    let config = loaded("", &environment, &["agent.cost_per_day_usd=3"]).config;
+    let (agent, limits) = (config.agent, config.engine.agent);
     assert_eq!(agent.args, ["one, two", "three"]);
     assert_eq!(agent.environment, ["HTTPS_PROXY", "NO_PROXY"]);
     assert_eq!(
-        (agent.max_cost, agent.cost_per_day),
+        (limits.run_cost, limits.cost_per_day),
         (Some(500_000), Some(3_000_000))
     );
     let commas = ["agent.kind=command", "agent.args=run, --quiet"];
@@ -197,7 +170,7 @@ fn errors_name_the_place_the_key_and_the_remedy() {
             "[agent]\nkind = \"codex\"\n",
             &[],
             &[],
-            "planwright.toml:2: `agent.kind` is \"codex\"; it must be none or claude or command",
+            "planwright.toml:2: `agent.kind` is \"codex\"; it must be none, claude or command",
         ),
         (
             "[agent]\nprogram = \"x\"\n",
@@ -215,7 +188,7 @@ fn errors_name_the_place_the_key_and_the_remedy() {
             "[agent]\nargs = [1]\n",
             &[],
             &[],
-            "planwright.toml:2: `agent.args` is [1]; it must be a list of texts, e.g. [\"run\", \"--quiet\"]",
+            "planwright.toml:2: `agent.args` is [1]; it must be a list of strings, e.g. [\"run\", \"--quiet\"]",
         ),
         (
             "",
@@ -227,31 +200,31 @@ fn errors_name_the_place_the_key_and_the_remedy() {
             "[agent]\nenvironment = [1]\n",
             &[],
             &[],
-            "planwright.toml:2: `agent.environment` is [1]; it must be a list of names, e.g. [\"HTTPS_PROXY\"]",
+            "planwright.toml:2: `agent.environment` is [1]; it must be a list of names of environment variables, e.g. [\"HTTPS_PROXY\"]",
         ),
         (
             "",
             &[],
             &["agent.environment=ANTHROPIC_API_KEY=hush"],
-            "--set: `agent.environment` is [\"ANTHROPIC_API_KEY=***\"]; \"ANTHROPIC_API_KEY=***\" is no name of a variable; it must be a list of names, e.g. [\"HTTPS_PROXY\"]",
+            "--set: `agent.environment` is [\"ANTHROPIC_API_KEY=***\"]; it must be a list of names of environment variables, e.g. [\"HTTPS_PROXY\"]",
         ),
         (
             "",
             &[],
             &["agent.environment=A,PLANWRIGHT_GITHUB_PRIVATE_KEY"],
-            "--set: `agent.environment` is [\"A\", \"PLANWRIGHT_GITHUB_PRIVATE_KEY\"]; PLANWRIGHT_GITHUB_PRIVATE_KEY is for this program alone, as it may hold a secret; take it out",
+            "--set: `agent.environment` is [\"A\", \"PLANWRIGHT_GITHUB_PRIVATE_KEY\"]; PLANWRIGHT_GITHUB_PRIVATE_KEY can hold a secret of Planwright and cannot be passed to agents; remove it",
         ),
         (
             "[agent]\nenvironment = [\"GITHUB_TOKEN\"]\n",
             &[],
             &[],
-            "planwright.toml:2: `agent.environment` is [\"GITHUB_TOKEN\"]; GITHUB_TOKEN is for this program alone, as it may hold a secret; take it out",
+            "planwright.toml:2: `agent.environment` is [\"GITHUB_TOKEN\"]; GITHUB_TOKEN can hold a secret of Planwright and cannot be passed to agents; remove it",
         ),
         (
             "",
             &[("PLANWRIGHT_AGENT_ENVIRONMENT", "HOME")],
             &[],
-            "PLANWRIGHT_AGENT_ENVIRONMENT: `agent.environment` is [\"HOME\"]; agents have a HOME of their own; take it out",
+            "PLANWRIGHT_AGENT_ENVIRONMENT: `agent.environment` is [\"HOME\"]; HOME is set by Planwright for each agent; remove it",
         ),
         (
             "",
@@ -263,13 +236,13 @@ fn errors_name_the_place_the_key_and_the_remedy() {
             "",
             &[],
             &["agent.api_url=http://models.example"],
-            "--set: `agent.api_url` is \"http://models.example\"; it must be an https address without user name and query, or an http one on this computer, e.g. http://127.0.0.1:8080",
+            "--set: `agent.api_url` is \"http://models.example\"; it must be an https URL without user name and query, or an http URL on this computer, e.g. http://127.0.0.1:8080",
         ),
         (
             "",
             &[],
             &["agent.api_url=https://u:pw@models.example"],
-            "--set: `agent.api_url` is \"https://***@models.example\"; it must be an https address without user name and query, or an http one on this computer, e.g. http://127.0.0.1:8080",
+            "--set: `agent.api_url` is \"https://***@models.example\"; it must be an https URL without user name and query, or an http URL on this computer, e.g. http://127.0.0.1:8080",
         ),
         (
             "[agent]\nmax_cost_usd = \"five\"\n",
@@ -299,7 +272,7 @@ fn errors_name_the_place_the_key_and_the_remedy() {
             "",
             &[],
             &["agent.sandbox=yes"],
-            "--set: `agent.sandbox` is \"yes\"; it must be auto or required or off",
+            "--set: `agent.sandbox` is \"yes\"; it must be auto, required or off",
         ),
         (
             "",
@@ -324,10 +297,7 @@ fn errors_name_the_place_the_key_and_the_remedy() {
         "TMPDIR",
     ] {
         let flag = format!("agent.environment={name}");
-        assert!(
-            error("", &[], &[&flag]).ends_with("; take it out"),
-            "{name}"
-        );
+        assert!(error("", &[], &[&flag]).ends_with("; remove it"), "{name}");
     }
 }
 
@@ -373,7 +343,7 @@ fn serving_with_an_agent_needs_a_program_that_can_be_run() {
     let tool = at("tool");
     assert_eq!(
         missing(&served(&file("command", &tool), &[]), &folder),
-        format!("{start}DIR/tool does not exist; install it, or set agent.path to where it is")
+        format!("{start}DIR/tool does not exist; install it, or set agent.path to its path")
     );
     program(&tool, 0o600);
     let not_runnable = format!(
@@ -401,9 +371,7 @@ fn serving_with_an_agent_needs_a_program_that_can_be_run() {
     for environment in [&[][..], &search] {
         assert_eq!(
             missing(&served(claude, environment), &folder),
-            format!(
-                "{start}there is no `claude` in PATH; install it, or set agent.path to where it is"
-            )
+            format!("{start}`claude` is not in PATH; install it, or set agent.path to its path")
         );
     }
     program(&at("claude"), 0o755);
@@ -420,9 +388,9 @@ fn an_agent_that_nothing_lets_in_is_warned_of() {
     assert_eq!(
         loaded(claude, &[], &[]).warnings,
         [
-            "agent.kind is \"claude\" and nothing lets it in at the model's API: set PLANWRIGHT_AGENT_API_KEY or \
-             PLANWRIGHT_AGENT_API_KEY_FILE, or name ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN in agent.environment; \
-             agents have a HOME of their own, so a login there does not count"
+            "agent.kind is \"claude\", but it has no credentials for the model's API: set PLANWRIGHT_AGENT_API_KEY or \
+             PLANWRIGHT_AGENT_API_KEY_FILE, or add ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN to agent.environment; \
+             agents have their own HOME, so your login is not used"
         ]
     );
     let key = [("PLANWRIGHT_AGENT_API_KEY", "sk-ant-1")];
@@ -433,7 +401,7 @@ fn an_agent_that_nothing_lets_in_is_warned_of() {
         assert_eq!(
             loaded(claude, &[], &[&flag]).warnings,
             [format!(
-                "agent.environment names {name}, which is not set; set it, or take it out"
+                "agent.environment names {name}, which is not set; set it, or remove it"
             )]
         );
     }

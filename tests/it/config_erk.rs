@@ -8,17 +8,17 @@ use crate::config_errors::{error, loaded};
 
 #[test]
 fn plans_are_written_folded_for_the_latest_erk_unless_somebody_says_otherwise() {
-    let engine = loaded("", &[], &[]).config.engine();
+    let engine = loaded("", &[], &[]).config.engine;
     assert_eq!(engine.erk, ErkSettings::default());
     assert_eq!(engine.erk.version, Version::Latest);
     assert!(!engine.erk.details_open);
-    assert_eq!(engine.next_steps, NextSteps::Erk);
+    assert_eq!(engine.report.next_steps, NextSteps::Erk);
     for (version, name) in Version::NAMED {
         let set = loaded("", &[("PLANWRIGHT_ERK_VERSION", name)], &[]);
-        assert_eq!(set.config.engine().erk.version, version);
+        assert_eq!(set.config.engine.erk.version, version);
     }
     let file = "[erk]\nversion = \"2026-04\"\ndetails_open = true\n[report]\nnext_steps = \"\"\"\nRun:\n\n    tool {number}\n\"\"\"\n";
-    let engine = loaded(file, &[], &[]).config.engine();
+    let engine = loaded(file, &[], &[]).config.engine;
     assert_eq!(
         engine.erk,
         ErkSettings {
@@ -27,9 +27,9 @@ fn plans_are_written_folded_for_the_latest_erk_unless_somebody_says_otherwise() 
         }
     );
     let template = "Run:\n\n    tool {number}\n".to_owned();
-    assert_eq!(engine.next_steps, NextSteps::Template(template));
-    let none = loaded("", &[], &["report.next_steps=none"]).config.engine();
-    assert_eq!(none.next_steps, NextSteps::None);
+    assert_eq!(engine.report.next_steps, NextSteps::Template(template));
+    let none = loaded("", &[], &["report.next_steps=none"]).config.engine;
+    assert_eq!(none.report.next_steps, NextSteps::None);
 }
 
 #[test]
@@ -41,12 +41,12 @@ fn what_erk_and_the_next_steps_cannot_be_is_said() {
         ),
         (
             "report.next_steps= ",
-            "--set: `report.next_steps` is \" \"; it must be erk, none, or Markdown of your own",
+            "--set: `report.next_steps` is \" \"; it must be erk, none, or your own Markdown",
         ),
         (
             "report.next_steps=run {nubmer}",
-            "--set: `report.next_steps` is \"run {nubmer}\"; {nubmer} is no placeholder; there are {number}, {repo}, {url}, \
-             and erk and none stand for the built-in texts",
+            "--set: `report.next_steps` is \"run {nubmer}\"; {nubmer} is not a placeholder; the placeholders are {number}, \
+             {repo}, {url}",
         ),
     ] {
         assert_eq!(error("", &[], &[flag]), want);
@@ -55,7 +55,7 @@ fn what_erk_and_the_next_steps_cannot_be_is_said() {
     assert_eq!(
         error(file, &[], &[]),
         "planwright.toml:3: `erk.details_open` is true; it must be false with an `erk.version` before 2026-02, which \
-         finds no plan in an unfolded element"
+         does not find an unfolded plan"
     );
     let long = format!("[report]\nnext_steps = \"{}\"\n", "x".repeat(4_001));
     assert!(error(&long, &[], &[]).ends_with("; it must be at most 4000 characters"));

@@ -55,36 +55,36 @@ fn later_layers_win() {
         ("PLANWRIGHT_PUBLISH_TITLE_PREFIX", "[plan] "),
     ];
     let config = loaded(file, &environment, &["worker.max_attempts=9"]).config;
-    assert_eq!(config.worker.concurrency, 2);
-    assert_eq!(config.worker.lease.as_secs(), 90);
-    assert_eq!(config.worker.max_attempts, 9);
-    assert_eq!(config.worker.give_up_after.as_secs(), 6 * 3600);
+    assert_eq!(config.engine.worker.concurrency, 2);
+    assert_eq!(config.engine.worker.lease.as_secs(), 90);
+    assert_eq!(config.engine.worker.max_attempts, 9);
+    assert_eq!(config.engine.worker.give_up_after.as_secs(), 6 * 3600);
     assert!(config.store.keep_payloads);
     assert_eq!(config.github.allowed_bots, [7, 8]);
-    assert_eq!(config.publish.title_prefix, "[plan] ");
+    assert_eq!(config.engine.publish.title_prefix, "[plan] ");
     assert_eq!(config.github.app_slug, None);
 }
 
 #[test]
 fn session_logs_are_limited_and_come_from_where_the_api_is() {
     let config = loaded("", &[], &[]).config;
-    assert_eq!(config.source.max_log, 50 * 1024 * 1024);
+    assert_eq!(config.engine.source.max_log, 50 * 1024 * 1024);
     assert_eq!(
-        config.source.redirect_hosts,
+        config.engine.source.redirect_hosts,
         ["*.githubusercontent.com", "*.s3.amazonaws.com"]
     );
-    assert_eq!(config.engine().web, "https://github.com");
+    assert_eq!(config.engine.web, "https://github.com");
     let environment = [
         ("PLANWRIGHT_SOURCE_REDIRECT_HOSTS", "store.ghe.example"),
         ("PLANWRIGHT_SOURCE_MAX_LOG_MB", "2"),
         ("PLANWRIGHT_GITHUB_API_URL", "https://ghe.example/api/v3"),
     ];
     let config = loaded("", &environment, &[]).config;
-    assert_eq!(config.source.redirect_hosts, ["store.ghe.example"]);
-    assert_eq!(config.engine().max_log, 2 * 1024 * 1024);
-    assert_eq!(config.engine().web, "https://ghe.example");
+    assert_eq!(config.engine.source.redirect_hosts, ["store.ghe.example"]);
+    assert_eq!(config.engine.source.max_log, 2 * 1024 * 1024);
+    assert_eq!(config.engine.web, "https://ghe.example");
     let none = loaded("", &[], &["source.redirect_hosts="]).config;
-    assert_eq!(none.source.redirect_hosts, [""; 0]);
+    assert_eq!(none.engine.source.redirect_hosts, [""; 0]);
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn errors_name_the_place_the_key_and_the_remedy() {
             "",
             &[],
             &["github.app_id=-1"],
-            "--set: `github.app_id` is -1; it must be a positive number, or 0 for not set",
+            "--set: `github.app_id` is -1; it must be a positive integer, or 0 if it is not set",
         ),
         (
             "",
@@ -184,19 +184,19 @@ fn errors_name_the_place_the_key_and_the_remedy() {
             "",
             &[],
             &["github.api_url=github.example.com"],
-            "--set: `github.api_url` is \"github.example.com\"; it must be an http(s) address without user name and query, e.g. https://github.example.com/api/v3",
+            "--set: `github.api_url` is \"github.example.com\"; it must be an http or https URL without user name and query, e.g. https://github.example.com/api/v3",
         ),
         (
             "",
             &[],
             &["github.api_url=https://u:pw@h/"],
-            "--set: `github.api_url` is \"https://***@h/\"; it must be an http(s) address without user name and query, e.g. https://github.example.com/api/v3",
+            "--set: `github.api_url` is \"https://***@h/\"; it must be an http or https URL without user name and query, e.g. https://github.example.com/api/v3",
         ),
         (
             "[github]\nallowed_bots = [\"dependabot\"]\n",
             &[],
             &[],
-            "planwright.toml:2: `github.allowed_bots` is [\"dependabot\"]; it must be a list of account ids, e.g. [41898282]",
+            "planwright.toml:2: `github.allowed_bots` is [\"dependabot\"]; it must be a list of account IDs, e.g. [41898282]",
         ),
         (
             "[source]\nmax_log_mb = 101\n",
@@ -214,13 +214,13 @@ fn errors_name_the_place_the_key_and_the_remedy() {
             "",
             &[],
             &["source.redirect_hosts=store.example.com, https://x.example"],
-            "--set: `source.redirect_hosts` is \"store.example.com, https://x.example\"; \"https://x.example\" is no host; it must be names such as store.example.com or *.example.com, between commas",
+            "--set: `source.redirect_hosts` is \"store.example.com, https://x.example\"; \"https://x.example\" is not a valid host name; it must be comma-separated host names, e.g. store.example.com, *.example.com",
         ),
         (
             "",
             &[],
             &["check.files=docs/*.md"],
-            "--set: `check.files` is \"docs/*.md\"; \"docs/*.md\" is no name of a file; it must be names such as PLAN.md or *.plan.md, between commas",
+            "--set: `check.files` is \"docs/*.md\"; \"docs/*.md\" is not a valid file name; it must be comma-separated file names, e.g. PLAN.md, *.plan.md",
         ),
         (
             "",
@@ -238,13 +238,13 @@ fn errors_name_the_place_the_key_and_the_remedy() {
             "",
             &[],
             &["source.redirect_hosts=*.com"],
-            "--set: `source.redirect_hosts` is \"*.com\"; \"*.com\" is no host; it must be names such as store.example.com or *.example.com, between commas",
+            "--set: `source.redirect_hosts` is \"*.com\"; \"*.com\" is not a valid host name; it must be comma-separated host names, e.g. store.example.com, *.example.com",
         ),
         (
             "",
             &[],
             &["source.redirect_hosts=169.254.169.254"],
-            "--set: `source.redirect_hosts` is \"169.254.169.254\"; \"169.254.169.254\" is no host; it must be names such as store.example.com or *.example.com, between commas",
+            "--set: `source.redirect_hosts` is \"169.254.169.254\"; \"169.254.169.254\" is not a valid host name; it must be comma-separated host names, e.g. store.example.com, *.example.com",
         ),
         (
             "",

@@ -28,12 +28,7 @@ fn own_instructions_are_for_all_repositories_or_for_one() {
     write("README.md", "not meant for agents");
     write(".git/hooks/plan-extractor.md", "not an owner");
     let prompts = format!("agent.prompts={}", folder.path().display());
-    let own = loaded("", &[], &[&prompts])
-        .config
-        .engine()
-        .agent
-        .prompts
-        .own;
+    let own = loaded("", &[], &[&prompts]).config.engine.agent.prompts.own;
     assert_eq!(
         *own,
         [

@@ -96,7 +96,7 @@ fn the_page_for_people_says_what_the_manifest_says() {
 
 #[test]
 fn every_variable_that_people_are_told_of_exists() {
-    let known = variables(&source("config/default.toml"));
+    let known = variables(&planwright::config::schema::default_file());
     let mut texts: Vec<(PathBuf, String)> = files(&top().join("deploy"))
         .into_iter()
         .chain(files(&top().join("docs")))
@@ -111,7 +111,7 @@ fn every_variable_that_people_are_told_of_exists() {
             let plain = name.strip_suffix("_FILE").unwrap_or(&name);
             assert!(
                 known.contains(&name) || SECRETS.contains(&plain),
-                "{} uses {name}, which src/config/default.toml does not name",
+                "{} uses {name}, which is not the variable of a setting",
                 file.display()
             );
         }
@@ -122,7 +122,8 @@ fn every_variable_that_people_are_told_of_exists() {
 /// looks like an outage.
 #[test]
 fn ports_and_paths_are_the_programs_own() {
-    let defaults: toml::Value = toml::from_str(&source("config/default.toml")).unwrap();
+    let defaults: toml::Value =
+        toml::from_str(&planwright::config::schema::default_file()).unwrap();
     let listen: SocketAddr = defaults["server"]["listen"]
         .as_str()
         .unwrap()

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex};
 use planwright::engine::model::agent::{Ending, Limit};
 use planwright::engine::model::run::State;
 use planwright::engine::settings::AgentSettings;
-use planwright::engine::store::Budget;
 use planwright::formats::block;
 use planwright::formats::command::Command;
 use planwright::formats::plan::document::plan_text;
@@ -260,10 +259,7 @@ async fn guidance_that_the_agent_could_not_apply_is_recorded() {
 
 /// A budget that lets one run begin.
 fn one_run(agent: &mut AgentSettings) {
-    agent.budget = Budget {
-        actor_hour_runs: Some(1),
-        ..Budget::default()
-    };
+    agent.runs_per_actor_hour = Some(1);
 }
 
 #[tokio::test]

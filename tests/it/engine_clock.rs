@@ -6,7 +6,7 @@ use std::time::Duration;
 use planwright::engine::clock::Clock;
 use planwright::engine::model::run::{RunId, State};
 use planwright::engine::model::time::Millis;
-use planwright::engine::settings::Settings;
+use planwright::engine::settings::{Settings, WorkerSettings};
 use planwright::engine::worker::Outcome;
 use planwright::formats::command::Command;
 
@@ -87,7 +87,10 @@ async fn gave_up(rig: &Rig, run: &RunId) -> bool {
 #[tokio::test]
 async fn a_clock_set_back_while_github_is_down_is_no_reason_to_try_for_ever() {
     let settings = Settings {
-        give_up_after: Duration::from_hours(2),
+        worker: WorkerSettings {
+            give_up_after: Duration::from_hours(2),
+            ..WorkerSettings::default()
+        },
         ..Settings::default()
     };
     let rig = Rig::with(settings).await;

@@ -10,7 +10,7 @@ use planwright::engine::model::progress::{Enriched, Prepared};
 use planwright::engine::model::time::Millis;
 use planwright::engine::model::trigger::Actor;
 use planwright::engine::services::Services;
-use planwright::engine::settings::Settings;
+use planwright::engine::settings::{PublishSettings, Settings};
 
 use crate::support::clock::ManualClock;
 use crate::support::fake_forge::{Fault, Happening, Where};
@@ -253,7 +253,10 @@ async fn what_cannot_be_done_says_why_and_what_exists() {
 #[tokio::test]
 async fn a_plan_that_was_too_large_is_saved_when_it_was_made_shorter() {
     let rig = Rig::with(Settings {
-        max_parts: 1,
+        publish: PublishSettings {
+            max_parts: 1,
+            ..PublishSettings::default()
+        },
         ..Settings::default()
     })
     .await;

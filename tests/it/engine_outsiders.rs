@@ -8,7 +8,7 @@ use planwright::engine::model::failure::Code;
 use planwright::engine::model::run::{RunId, State};
 use planwright::engine::model::trigger::{Origin, Trigger};
 use planwright::engine::settings::Settings;
-use planwright::engine::store::{AnswerLimits, Store};
+use planwright::engine::store::Store;
 use planwright::engine::worker::{Outcome, Worker};
 use planwright::formats::command::{Command, Permission};
 
@@ -113,10 +113,7 @@ async fn a_thousand_comments_of_strangers_cost_twenty_comments_and_delay_a_maint
 async fn whoever_is_over_the_budget_gets_neither_comment_nor_reaction_and_is_recorded() {
     let rig = Rig::with(Settings {
         outsiders: planwright::engine::settings::OutsiderSettings {
-            answers: AnswerLimits {
-                person: 1,
-                ..AnswerLimits::default()
-            },
+            answers_per_person: 1,
             ..Default::default()
         },
         ..Settings::default()

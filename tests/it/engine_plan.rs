@@ -5,6 +5,7 @@ use planwright::engine::agent::Task;
 use planwright::engine::model::agent::{Document, Wrote};
 use planwright::engine::model::run::{RunId, State};
 use planwright::engine::model::trigger::{Origin, digest};
+use planwright::engine::settings::{PublishSettings, Settings};
 use planwright::formats::command::{Command, RawOption};
 
 use crate::engine_agent::{ASKS, answers, document, now, rig, status};
@@ -468,8 +469,11 @@ async fn documents_that_have_no_room_do_not_cost_the_plan() {
         ("context.md", "# Context\n\nThe index is a B-tree.\n"),
         ("research.md", "# Research\n\nTwo formats were weighed.\n"),
     ])]);
-    let settings = planwright::engine::settings::Settings {
-        max_parts: 2,
+    let settings = Settings {
+        publish: PublishSettings {
+            max_parts: 2,
+            ..PublishSettings::default()
+        },
         ..Default::default()
     };
     let mut rig = Rig::with(settings).await;

@@ -6,7 +6,7 @@ use planwright::engine::clock::Clock;
 use planwright::engine::forge::Reaction;
 use planwright::engine::model::failure::Code;
 use planwright::engine::model::run::State;
-use planwright::engine::settings::Settings;
+use planwright::engine::settings::{Settings, WorkerSettings};
 use planwright::engine::worker::Outcome;
 use planwright::formats::command::{Command, Permission};
 
@@ -247,7 +247,10 @@ async fn someone_without_write_gets_one_line_and_starts_nothing() {
 async fn an_outage_is_given_up_after_the_configured_time_reported_and_retried() {
     let give_up_after = Duration::from_hours(2);
     let settings = Settings {
-        give_up_after,
+        worker: WorkerSettings {
+            give_up_after,
+            ..WorkerSettings::default()
+        },
         ..Settings::default()
     };
     let rig = Rig::with(settings).await;

@@ -9,7 +9,7 @@ use planwright::engine::model::failure::Code;
 use planwright::engine::model::progress::Progress;
 use planwright::engine::model::run::{RunId, State};
 use planwright::engine::model::trigger::{Origin, Trigger};
-use planwright::engine::settings::Settings;
+use planwright::engine::settings::{Settings, SourceSettings};
 use planwright::engine::store::Store;
 use planwright::engine::worker::Outcome;
 use planwright::formats::block::{self, Content};
@@ -306,7 +306,10 @@ async fn a_named_log_that_cannot_be_used_is_an_error_and_the_conversation_is_not
 #[tokio::test]
 async fn a_log_that_is_too_long_is_said_to_be() {
     let settings = Settings {
-        max_log: 1024 * 1024,
+        source: SourceSettings {
+            max_log: 1024 * 1024,
+            ..SourceSettings::default()
+        },
         ..Settings::default()
     };
     let rig = Rig::with(settings).await;

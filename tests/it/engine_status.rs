@@ -3,7 +3,7 @@
 
 use planwright::engine::clock::Clock;
 use planwright::engine::model::run::State;
-use planwright::engine::settings::Settings;
+use planwright::engine::settings::{Settings, WorkerSettings};
 use planwright::formats::command::Command;
 
 use crate::support::fake_forge::Fault;
@@ -44,7 +44,10 @@ async fn a_run_that_died_after_its_final_report_does_not_say_that_it_is_queued()
 #[tokio::test]
 async fn the_final_report_is_written_over_a_comment_that_an_earlier_attempt_left() {
     let rig = Rig::with(Settings {
-        max_attempts: 1,
+        worker: WorkerSettings {
+            max_attempts: 1,
+            ..WorkerSettings::default()
+        },
         ..Settings::default()
     })
     .await;

@@ -3,7 +3,7 @@
 use planwright::engine::model::agent::Ending;
 use planwright::engine::model::run::{RunId, State};
 use planwright::engine::model::trigger::{Actor, Origin, Trigger};
-use planwright::engine::settings::{Settings, WhenUnclear};
+use planwright::engine::settings::{ExtractSettings, Settings, WhenUnclear};
 use planwright::formats::command::{self, Permission};
 
 use crate::engine_agent::{answers, answers_as, document, now, rig as with_agent, say, status};
@@ -162,7 +162,9 @@ async fn where_nobody_answers_nothing_is_saved() {
 #[tokio::test]
 async fn the_operator_can_have_the_best_taken_or_nothing_saved() {
     let best = with(Settings {
-        when_unclear: WhenUnclear::Best,
+        extract: ExtractSettings {
+            when_unclear: WhenUnclear::Best,
+        },
         ..Settings::default()
     })
     .await;
@@ -178,7 +180,9 @@ async fn the_operator_can_have_the_best_taken_or_nothing_saved() {
     assert!(said.contains(&note), "{said}");
 
     let refuse = with(Settings {
-        when_unclear: WhenUnclear::Refuse,
+        extract: ExtractSettings {
+            when_unclear: WhenUnclear::Refuse,
+        },
         ..Settings::default()
     })
     .await;

@@ -331,7 +331,7 @@ async fn a_plan_written_for_a_version_of_erk_is_read_whole_and_updated_by_it() {
             details_open: false,
         };
         for plan in plans() {
-            let page = saved(&plan, erk).await;
+            let page = saved(&plan, erk.clone()).await;
             let read = stored::read(&page).unwrap();
             assert_eq!(read.plan.trim_end(), plan.trim_end(), "{name}");
             for reader in readers(name) {

@@ -25,6 +25,7 @@ mod config_agent;
 mod config_erk;
 mod config_errors;
 mod config_prompts;
+mod config_schema;
 mod conversations;
 mod deploy_files;
 mod e2e_agent;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use planwright::engine::model::agent::Ending;
 use planwright::engine::model::research::TopicState;
-use planwright::engine::settings::ResearchSettings;
+use planwright::engine::settings::{Backoff, ResearchSettings};
 use serde_json::{Value, json};
 
 use crate::harness::Tests;
@@ -128,7 +128,10 @@ fn delays(input: &Value) -> Vec<u64> {
     let base = input["base_ms"].as_u64().unwrap();
     let settings = ResearchSettings {
         faults: u32::try_from(input["max"].as_u64().unwrap()).unwrap(),
-        backoff: Duration::from_millis(base),
+        backoff: Backoff {
+            first: Duration::from_millis(base),
+            ..Backoff::default()
+        },
         ..ResearchSettings::default()
     };
     let (_, waits) = works(&agent, settings);

@@ -9,7 +9,7 @@ use comrak::Arena;
 use comrak::nodes::NodeValue;
 use github_simulator::model::Role;
 use github_simulator::{AppKeys, Simulator, SimulatorOptions, SystemClock};
-use planwright::engine::extract::{MIN_SCORE, candidates};
+use planwright::engine::extract::{MIN_SCORE, Trust, scan};
 use planwright::engine::model::candidate::Source;
 use planwright::engine::model::conversation::{Conversation, Post, Reactions};
 use planwright::engine::model::time::Millis;
@@ -104,7 +104,10 @@ fn plans_are_found_in_one_text(tests: &mut Tests) {
         tests.case(name, move || {
             let text = seed(name);
             let (thread, trigger) = conversation(&text);
-            let found = candidates(&thread, &trigger).candidates.remove(0);
+            let found = scan(&thread, &trigger)
+                .search(&thread, &trigger, &Trust::Everybody)
+                .candidates
+                .remove(0);
             assert_eq!(found.source, source);
             let plan = if name == IN_BLOCK {
                 inner(&text)
@@ -155,7 +158,7 @@ fn conversation(text: &str) -> (Conversation, Trigger) {
             url: String::new(),
         },
         options: Vec::new(),
-        guidance: String::new(),
+        guidance: None,
         also: Vec::new(),
         inline: None,
         opening: None,

@@ -22,7 +22,7 @@ use crate::engine::model::agent::{Ending, Report, Session, Spent};
 use crate::engine::model::progress::{Round, TurnResult};
 use crate::engine::planner::{self, FILES, PlanFiles, Step, restart};
 use crate::engine::prompt::{PlanPromptInput, PromptContext};
-use crate::engine::settings::{AgentSettings, Settings};
+use crate::engine::settings::{AgentSettings, Backoff};
 use crate::engine::steps::planning;
 use crate::engine::stop::StopFlag;
 use crate::formats::question::Answer;
@@ -113,7 +113,7 @@ impl Planner<'_> {
             Step::Ask | Step::Again => self.run.save()?,
             Step::Wait(faults) => {
                 self.run.save()?;
-                let wait = Settings::default().backoff_after(faults);
+                let wait = Backoff::default().after(faults);
                 let seconds = wait.as_secs();
                 let again =
                     format!("the agent failed for a reason that may pass; again in {seconds} s");

@@ -9,6 +9,7 @@ use super::error::ProjectError;
 use super::{DEFAULT, ProjectConfig};
 use crate::config::layers::nearest;
 use crate::config::values;
+use crate::setting::Rule;
 
 /// Ranges of integers: key, minimum, maximum, unit.
 const RANGES: [(&str, i64, i64, &str); 6] = [
@@ -172,9 +173,9 @@ fn check(place: String, key: &str, default: &Value, value: &Value) -> Result<(),
     };
     if !fits {
         let expected = match default {
-            Value::Array(_) => "a list of texts in quotes",
             Value::Table(_) => "a section with keys",
-            _ => values::expected(key, default),
+            // All lists of a project hold strings.
+            _ => values::expected(Rule::Arguments, default),
         };
         return Err(ProjectError::WrongType {
             place,

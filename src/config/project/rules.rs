@@ -102,12 +102,7 @@ fn broken(key: &str, texts: &[Text]) -> Option<String> {
         }
         "agent.environment" => {
             let names = texts.iter().map(|name| Value::String((*name).to_owned()));
-            let why = agent::wrong_variable(&Value::Array(names.collect()));
-            // The error must not repeat the value of a variable.
-            why.map(|why| match why.split_once(" is no name of a variable; ") {
-                Some((_, rest)) => rest.to_owned(),
-                None => why,
-            })
+            agent::wrong_variable(&Value::Array(names.collect()))
         }
         "output.plans" | "output.specs" | "output.knowledge" => any(&|text| !is_inside(text))
             .then(|| {

@@ -149,11 +149,11 @@ fn variables_are_put_in_and_never_shown() {
         ),
         (
             "[agent]\nenvironment = ['${NAMES}']\n",
-            ".planwright/config.toml:2: `agent.environment` is [\"${NAMES}\"]; it must be a list of names, e.g. [\"HTTPS_PROXY\"]",
+            ".planwright/config.toml:2: `agent.environment` is [\"${NAMES}\"]; it must be a list of names of environment variables, e.g. [\"HTTPS_PROXY\"]",
         ),
         (
             "[agent]\nenvironment = ['A=literal']\n",
-            ".planwright/config.toml:2: `agent.environment` is [\"A=***\"]; it must be a list of names, e.g. [\"HTTPS_PROXY\"]",
+            ".planwright/config.toml:2: `agent.environment` is [\"A=***\"]; it must be a list of names of environment variables, e.g. [\"HTTPS_PROXY\"]",
         ),
         (
             "[agent]\ntools = ['${TOOL}']\n",
@@ -249,7 +249,7 @@ fn errors_name_the_line_the_key_and_the_remedy() {
         ),
         (
             "[agent]\nenvironment = ['GITHUB_TOKEN']\n",
-            "2: `agent.environment` is [\"GITHUB_TOKEN\"]; GITHUB_TOKEN is for this program alone, as it may hold a secret; take it out",
+            "2: `agent.environment` is [\"GITHUB_TOKEN\"]; GITHUB_TOKEN can hold a secret of Planwright and cannot be passed to agents; remove it",
         ),
         (
             "[models]\ndefault = '--x'\n",

@@ -31,7 +31,7 @@ pub(super) async fn as_found(
         found.notes.extend(note.map(str::to_owned));
     }
     let trigger = context.trigger.clone();
-    let prefix = context.settings.title_prefix.clone();
+    let prefix = context.settings.publish.title_prefix.clone();
     let prepared = computing(move || verify::as_found(&trigger, found, &prefix))
         .await?
         .map_err(StepError::Failed)?;

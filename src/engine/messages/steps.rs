@@ -12,7 +12,7 @@ use crate::formats::erk::Version;
 pub fn next_steps(settings: &Settings, place: &IssueRef, saved: &Saved) -> String {
     let repo = place.repo.full_name();
     let number = saved.number;
-    match &settings.next_steps {
+    match &settings.report.next_steps {
         NextSteps::None => String::new(),
         NextSteps::Template(template) => filled(template, number, &repo, &saved.url),
         NextSteps::Erk => {

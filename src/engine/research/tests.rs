@@ -4,7 +4,7 @@
 use super::*;
 use crate::engine::model::research::{Next, Research, TopicState};
 use crate::engine::model::time::Millis;
-use crate::engine::settings::ResearchSettings;
+use crate::engine::settings::{Backoff, ResearchSettings};
 use std::time::Duration;
 
 fn research(states: &[TopicState]) -> Research {
@@ -128,8 +128,10 @@ fn what_is_done_again_keeps_its_comment_and_its_costs() {
 #[test]
 fn waits_double_up_to_a_limit_and_chance_moves_them_apart() {
     let settings = ResearchSettings {
-        backoff: Duration::from_secs(4),
-        max_backoff: Duration::from_secs(10),
+        backoff: Backoff {
+            first: Duration::from_secs(4),
+            max: Duration::from_secs(10),
+        },
         ..ResearchSettings::default()
     };
     let seconds = |fault, chance| settings.wait(fault, chance).as_secs_f64();

@@ -51,7 +51,7 @@ pub enum Verdict {
 /// Returns an error if GitHub or the store fails.
 pub async fn hear(context: &mut Context) -> Result<Verdict, StepError> {
     let trigger = &context.trigger;
-    let limits = context.settings.outsiders.answers;
+    let limits = context.settings.outsiders.answers();
     let ask = ask(trigger);
     let store = context.effects.store.clone();
     let lease = context.effects.lease.clone();

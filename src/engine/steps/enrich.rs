@@ -232,7 +232,7 @@ fn nothing_to_do(context: &mut Context) -> Result<Option<Prepared>, StepError> {
         "The plan was enriched before and there is no guidance: it was saved as it is, without asking the agent."
             .to_owned(),
     );
-    let prefix = context.settings.title_prefix.clone();
+    let prefix = context.settings.publish.title_prefix.clone();
     verify::as_found(&context.trigger, found, &prefix)
         .map(Some)
         .map_err(StepError::Failed)

@@ -47,7 +47,7 @@ fn settle_unclear(context: &Context, found: &mut SearchResult) -> Result<(), Fai
     let Some(unclear) = &found.unclear else {
         return Ok(());
     };
-    match context.settings.when_unclear {
+    match context.settings.extract.when_unclear {
         WhenUnclear::Ask => Ok(()),
         WhenUnclear::Refuse => Err(messages::unclear::refused(context.trigger.command, unclear)),
         WhenUnclear::Best => {

@@ -193,7 +193,7 @@ pub(in crate::engine) fn fitting(
     prepared: &Prepared,
     settings: &Settings,
 ) -> Result<Vec<String>, StepError> {
-    let most = settings.max_parts;
+    let most = settings.publish.max_parts;
     let bodies = comments(&prepared.document, settings.erk.plan_form());
     let all = bodies.len() + attachments(prepared).len();
     if all > most {

@@ -247,7 +247,7 @@ impl ResearchHost for OnGitHub<'_> {
         let settings = Arc::clone(&self.context.settings);
         let agent = &settings.agent;
         let command = self.context.trigger.command;
-        let mut limits = agent.limits;
+        let mut limits = agent.limits();
         if let Some(most) = agent.run_cost {
             let places = settings.research.concurrency;
             limits.cost = research.share(most, 0, places);
@@ -265,7 +265,7 @@ impl ResearchHost for OnGitHub<'_> {
         let now = effects.clock.now();
         let judged = effects
             .store
-            .begin_turn(&effects.lease, &key, scope, &agent.budget, now)
+            .begin_turn(&effects.lease, &key, scope, &agent.budget(), now)
             .await?;
         let repo = place.repo.full_name();
         judged

@@ -127,7 +127,7 @@ async fn repository(
     let mut reading = Reading::new(session, What::Log);
     let reference = file.reference.as_deref();
     let mut take = |piece: &[u8]| reading.push(piece);
-    let most = settings.max_log;
+    let most = settings.source.max_log;
     let read = forge.file(repo, &file.path, reference, most, &mut take);
     let at = match read.await {
         Ok(at) => at,
@@ -179,7 +179,7 @@ async fn comment(
         };
         let mut reading = Reading::new(session, what);
         let done = forge
-            .attachment(&one.address, settings.max_log, &mut |piece| {
+            .attachment(&one.address, settings.source.max_log, &mut |piece| {
                 reading.push(piece)
             })
             .await;

@@ -1,7 +1,6 @@
 //! The engine with a real store in a temporary folder, a fake GitHub and a manual clock.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use planwright::adapters::store::SqliteStore;
 use planwright::engine::clock::Clock;
@@ -37,11 +36,7 @@ pub(crate) struct Rig {
 
 impl Rig {
     pub(crate) async fn new() -> Self {
-        Self::with(Settings {
-            adopt_delay: Duration::from_secs(12),
-            ..Settings::default()
-        })
-        .await
+        Self::with(Settings::default()).await
     }
 
     pub(crate) async fn with(settings: Settings) -> Self {

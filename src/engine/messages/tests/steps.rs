@@ -1,7 +1,7 @@
 //! The next steps below a saved plan.
 
 use super::*;
-use crate::engine::settings::{ErkSettings, NextSteps};
+use crate::engine::settings::{ErkSettings, NextSteps, ReportSettings};
 use crate::formats::erk::Version;
 
 fn shown(settings: &Settings, comments: u64) -> String {
@@ -76,7 +76,9 @@ fn a_plan_in_several_comments_is_not_handed_to_erk() {
 fn the_operator_lists_no_next_steps_or_own_ones() {
     let own = |text: &str| {
         let settings = Settings {
-            next_steps: NextSteps::of(text),
+            report: ReportSettings {
+                next_steps: NextSteps::from(text.to_owned()),
+            },
             ..Settings::default()
         };
         shown(&settings, 1)

@@ -123,7 +123,7 @@ fn document(context: &mut Context, plan: &enriched::EnrichedPlan, facts: &RunFac
     let warnings = open_questions(context, &mut plan.body, &mut notes);
     let found = work(context).found.clone();
     let found_hidden = found.as_ref().and_then(|found| found.hidden.clone());
-    let prefix = &context.settings.title_prefix;
+    let prefix = &context.settings.publish.title_prefix;
     let candidate = found.as_ref().and_then(|found| found.candidate.as_ref());
     let mut in_document: Vec<String> = provenance(found.as_ref());
     in_document.extend(notes.iter().cloned());
@@ -187,7 +187,7 @@ pub(super) fn fallback(context: &mut Context, why: &str) -> Result<Prepared, Ste
     notes.extend(said_of_the_work(context));
     let warnings = open_questions(context, &mut body, &mut notes);
     let summary = summarise(&body);
-    let prefix = &context.settings.title_prefix;
+    let prefix = &context.settings.publish.title_prefix;
     let mut reasons = notes.clone();
     reasons.extend(provenance(found.as_ref()));
     let borrowed = facts.borrowed(candidate.map(|found| found.text.as_str()));

@@ -43,7 +43,7 @@ pub(super) async fn turn(
         return take_in(context, came, stop).await;
     }
     let now = context.effects.clock.now();
-    let longest = context.settings.max_backoff;
+    let longest = context.settings.worker.max_backoff;
     if let Some(until) = work(context)
         .not_before
         .and_then(|until| Settings::still_waits(until, now, longest))
@@ -139,7 +139,7 @@ async fn allowed(
     let now = effects.clock.now();
     let judged = effects
         .store
-        .begin_turn(&effects.lease, key, scope, &settings.agent.budget, now)
+        .begin_turn(&effects.lease, key, scope, &settings.agent.budget(), now)
         .await?;
     let repo = context.trigger.place.repo.full_name();
     Ok(judged.map_err(|exceeded| {
@@ -194,7 +194,7 @@ fn task(context: &mut Context, prompt: String, session: Session) -> Task {
         Session::New(_) => 0,
         Session::Resume(_) => work.session_cost,
     };
-    let mut limits = agent.limits;
+    let mut limits = agent.limits();
     limits.cost = agent.run_cost.map(|most| most.saturating_sub(spent));
     let (role, wanted, files) = if plans {
         let wanted = planner::FILES.map(str::to_owned).to_vec();
@@ -290,7 +290,7 @@ async fn take_in(
         planner::Step::Ask => {}
         planner::Step::Again | planner::Step::GivenUp { .. } => log_rejection(context),
         planner::Step::Wait(faults) => {
-            let wait = context.settings.backoff_after(faults);
+            let wait = context.settings.worker.delays().after(faults);
             let until = context.effects.clock.now().plus(wait);
             work(context).not_before = Some(until);
         }

@@ -18,7 +18,7 @@ use crate::formats::text::truncate_chars;
 /// out.
 fn attach(context: &Context, prepared: &mut Prepared, attached: Vec<Attached>) {
     prepared.attached = attached;
-    let most = context.settings.max_parts;
+    let most = context.settings.publish.max_parts;
     let form = context.settings.erk.plan_form();
     let plan = publish::comments(&prepared.document, form).len();
     while plan + publish::attachments(prepared).len() > most {
@@ -107,7 +107,7 @@ fn assemble(
     }
     let title = truncate_chars(title, MAX_TITLE);
     let summary = summarise(&document);
-    let prefix = &context.settings.title_prefix;
+    let prefix = &context.settings.publish.title_prefix;
     Prepared {
         issue_title: truncate_chars(&format!("{prefix}{title}"), MAX_TITLE),
         title,
