@@ -231,7 +231,7 @@ async fn what_stands_in_for_reports_never_counts_as_success() {
         said.contains("1 of 3 topics have a report that an agent wrote; at least 2 must."),
         "{said}"
     );
-    assert!(said.contains("TopicState 2 (two): degraded"), "{said}");
+    assert!(said.contains("Topic 2 (two): degraded"), "{said}");
 }
 
 #[tokio::test]
