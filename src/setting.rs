@@ -87,7 +87,7 @@ pub enum Rule {
 
 impl Setting {
     /// Returns the default.
-    pub fn value(&self) -> Value {
+    pub(crate) fn value(&self) -> Value {
         #[expect(
             clippy::expect_used,
             reason = "the defaults are compiled in, and a test reads them all"
@@ -101,7 +101,7 @@ impl Setting {
 }
 
 /// Returns a section struct with all of its defaults.
-pub fn defaults<T: DeserializeOwned>(section: &Section) -> T {
+pub(crate) fn defaults<T: DeserializeOwned>(section: &Section) -> T {
     let settings = section.settings.iter();
     let table: Table = settings
         .map(|setting| (setting.key.clone().into_owned(), setting.value()))

@@ -157,11 +157,10 @@ fn broken(rule: Rule, value: &Value) -> Option<String> {
             value.as_array().is_some_and(|ids| ids.iter().all(id))
         }
         OneOf(words) => words.contains(&text),
-        Line(most) => is_line(text, most),
         OptionValue(_) if text.starts_with('-') => {
             return Some("it must not begin with -, or it would be taken for an option".to_owned());
         }
-        OptionValue(most) => is_line(text, most),
+        Line(most) | OptionValue(most) => is_line(text, most),
         Path if text.is_empty() => return Some("it must not be empty".to_owned()),
         Boolean | Path | OptionalPath => true,
         AbsolutePaths => all_strings(value, |path| std::path::Path::new(path).is_absolute()),

@@ -79,15 +79,11 @@ pub fn documentation() -> String {
     let mut out = format!(
         "# Settings\n\n\
          <!-- Generated from the schema of the settings. To update it, run:\n     \
-         UPDATE_DOCS=1 cargo test --test it config_schema -->\n\n{INTRODUCTION}\n"
-    );
-    wrap(
-        &mut out,
-        "",
-        "",
-        "`planwright config` prints the effective values and where each comes from, `planwright config --default` \
-         prints this page as a configuration file. [Operations](operations.md#configuration) describes how to \
-         check and change the configuration.",
+         UPDATE_DOCS=1 cargo test --test it config_schema -->\n\n\
+         {INTRODUCTION}\n\
+         `planwright config` prints the effective values and where each comes from.\n\
+         `planwright config --default` prints a configuration file with every setting. See also\n\
+         [Operations](operations.md#configuration).\n"
     );
     document(
         &mut out,
