@@ -271,7 +271,7 @@ fn explain(best: Option<&Candidate>) -> String {
     match best {
         None => "nothing in the conversation looks like a plan".to_owned(),
         Some(best) => format!(
-            "the best text in the conversation has {} points of the {MIN_SCORE} that a plan needs",
+            "the best candidate in the conversation scores {} of the {MIN_SCORE} points that a plan needs",
             best.score
         ),
     }
@@ -380,7 +380,7 @@ pub fn choose(search: Search, trigger: &Trigger) -> Result<Choice, NoPlan> {
                 search
                     .left_out
                     .into_iter()
-                    .map(|why| (0, format!("not looked at: {why}"))),
+                    .map(|why| (0, format!("not searched: {why}"))),
             );
             Ok(Choice::Plan(Box::new(best)))
         }

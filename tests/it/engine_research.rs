@@ -165,7 +165,7 @@ async fn five_topics_come_to_what_is_there_and_not_to_what_is_said() {
     assert!(bodies[3].contains("degraded"), "{}", bodies[3]);
     assert!(bodies[3].contains("a hundred requests in a second"));
     assert!(
-        bodies[5].contains("took longer than it may"),
+        bodies[5].contains("exceeded its time limit"),
         "{}",
         bodies[5]
     );
@@ -228,10 +228,10 @@ async fn what_stands_in_for_reports_never_counts_as_success() {
     assert_eq!(rig.state(&run).await, State::Failed, "{said}");
     assert!(said.contains("## Error: agent_failed"), "{said}");
     assert!(
-        said.contains("1 of 3 topics have a report that an agent wrote; at least 2 must."),
+        said.contains("1 of 3 topics have a report; the minimum is 2."),
         "{said}"
     );
-    assert!(said.contains("TopicState 2 (two): degraded"), "{said}");
+    assert!(said.contains("Topic 2 (two): degraded"), "{said}");
 }
 
 #[tokio::test]
@@ -252,12 +252,7 @@ async fn a_retry_does_the_missing_topics_only() {
     good.store(true, std::sync::atomic::Ordering::SeqCst);
     rig.say(Command::Retry).await;
     rig.settle().await;
-    assert_eq!(
-        rig.state(&run).await,
-        State::Succeeded,
-        "{}",
-        status(&rig)
-    );
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
     assert_eq!(agent.prompts().len(), 5, "the first topic had its report");
     assert_eq!(topics(&rig, &run).await, [TopicState::Written; 3]);
     let reports = rig.forge.own_bodies(HERE);
@@ -320,12 +315,7 @@ async fn a_crash_loses_no_report_and_no_finished_topic_is_worked_on_again() {
             Outcome::Wait(until) => rig.clock.advance_to(until),
         }
     }
-    assert_eq!(
-        rig.state(&run).await,
-        State::Succeeded,
-        "{}",
-        status(&rig)
-    );
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
     assert_eq!(healed.prompts().len(), 1);
     assert!(healed.prompts()[0].contains("002-slow.md"));
 }
@@ -344,7 +334,7 @@ async fn an_agent_that_obeys_the_data_has_no_report() {
     rig.settle().await;
     assert_eq!(topics(&rig, &run).await, [TopicState::Failed]);
     let said = rig.forge.own_bodies(HERE).concat();
-    assert!(said.contains("followed an instruction that stands in the data"));
+    assert!(said.contains("followed an instruction in its input"));
     assert!(!said.contains("As asked"), "{said}");
 }
 
@@ -354,7 +344,10 @@ async fn wrong_topics_are_refused_with_the_remedy_and_cost_nothing() {
     for (topics, want) in [
         ("", "There is no topic to research."),
         (" ; \n - \n", "There is no topic to research."),
-        ("a; b; c; d; e; f; g; h; i", "9 topics are more than 8"),
+        (
+            "a; b; c; d; e; f; g; h; i",
+            "9 topics were given; one run is limited to 8",
+        ),
         (&"x".repeat(301), "A topic is longer than 300 characters"),
     ] {
         let rig = rig(&agent).await;
@@ -426,7 +419,7 @@ async fn what_is_paid_for_is_not_thrown_away_when_a_limit_lets_no_further_topic_
     let said = status(&rig);
     assert!(said.contains("## Error: agent_limit"), "{said}");
     assert!(
-        said.contains("Comment `/research` with the topics that are missing"),
+        said.contains("Comment `/research` with the missing topics"),
         "{said}"
     );
     assert!(
@@ -497,12 +490,7 @@ async fn a_run_that_waits_for_agents_asks_github_for_next_to_nothing() {
         .full
         .store(false, std::sync::atomic::Ordering::Relaxed);
     rig.settle().await;
-    assert_eq!(
-        rig.state(&run).await,
-        State::Succeeded,
-        "{}",
-        status(&rig)
-    );
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
 }
 
 #[tokio::test]

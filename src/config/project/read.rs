@@ -172,7 +172,7 @@ fn check(place: String, key: &str, default: &Value, value: &Value) -> Result<(),
     };
     if !fits {
         let expected = match default {
-            Value::Array(_) => "a list of texts in quotes",
+            Value::Array(_) => "a list of quoted strings",
             Value::Table(_) => "a section with keys",
             _ => values::expected(key, default),
         };

@@ -91,7 +91,7 @@ fn broken(key: &str, texts: &[Text]) -> Option<String> {
             any(&bad).then(|| "it must be a program's path or name, e.g. claude".to_owned())
         }
         "agent.args" => any(&|text| text.contains('\0'))
-            .then(|| "it must be a list of texts without NUL".to_owned()),
+            .then(|| "it must be a list of strings without NUL".to_owned()),
         "agent.tools" => {
             let bad = |text: &str| {
                 text.trim() != text || text.is_empty() || text.starts_with('-') || controls(text)
@@ -104,8 +104,8 @@ fn broken(key: &str, texts: &[Text]) -> Option<String> {
             let names = texts.iter().map(|name| Value::String((*name).to_owned()));
             let why = agent::wrong_variable(&Value::Array(names.collect()));
             // The error must not repeat the value of a variable.
-            why.map(|why| match why.split_once(" is no name of a variable; ") {
-                Some((_, rest)) => rest.to_owned(),
+            why.map(|why| match why.find("it must be a list of names") {
+                Some(at) => why[at..].to_owned(),
                 None => why,
             })
         }

@@ -74,7 +74,7 @@ pub(in crate::engine) fn unfit(post: &Post, trigger: &Trigger) -> Option<&'stati
     } else if carries_marker(post) {
         Some("carries a status or error marker of the bot")
     } else if markdown::too_complex(&post.body) {
-        Some("nests quotes or lists too deeply, or leaves too many cells of a table out")
+        Some("nests quotes or lists too deeply, or its tables omit too many cells")
     } else {
         None
     }

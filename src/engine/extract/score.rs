@@ -109,7 +109,7 @@ pub(super) fn score(text: &str, elements: &[Element], start: usize) -> Vec<(i32,
         say(8, "has a title".to_owned());
     }
     if headings.titles > 1 {
-        say(-10, format!("holds {} plans", headings.titles));
+        say(-10, format!("contains {} plans", headings.titles));
     }
     if headings.title.is_none() && headings.below >= 3 {
         say(20, format!("a title with {} sections", headings.below));
@@ -176,7 +176,7 @@ pub(super) fn score(text: &str, elements: &[Element], start: usize) -> Vec<(i32,
         bytes * 100 / text.len().max(1)
     };
     if share(|kind| matches!(kind, ElementKind::Code(_))) > 70 {
-        say(-15, "almost only code".to_owned());
+        say(-15, "almost entirely code".to_owned());
     }
     if share(|kind| matches!(kind, ElementKind::Quote)) > 50 {
         say(-20, "mostly quoted".to_owned());
@@ -267,12 +267,12 @@ fn form(series: &Series) -> String {
     let count = series.count;
     match series.form {
         Form::Numbered => format!("{count} numbered steps"),
-        Form::Tasks => format!("{count} boxes to tick"),
+        Form::Tasks => format!("{count} checkboxes"),
         Form::Bullets => format!("{count} bullets"),
         Form::Table => format!("a table of {count} steps"),
         Form::Headings => format!("{count} headings of steps"),
         Form::Bold => format!("{count} steps in bold"),
-        Form::Lines => format!("{count} steps on lines of their own"),
+        Form::Lines => format!("{count} steps on separate lines"),
         Form::Sentences => format!("{count} sentences in order"),
     }
 }
@@ -301,7 +301,7 @@ fn voice(series: &Series, elements: &[Element], leads: bool, say: &mut impl FnMu
         .sum();
     let names_code = spans * 2 >= read;
     if series.form == Form::Bullets && share(voice.actions) < 25 && !leads && !names_code {
-        say(-8, "bullets without a word of what to do".to_owned());
+        say(-8, "bullets that do not say what to do".to_owned());
     }
     if share(voice.questions) >= 40 {
         say(-24, format!("{} of {read} are questions", voice.questions));
