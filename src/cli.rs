@@ -40,10 +40,10 @@ pub use failure::Failure;
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  it worked
-  1  it was tried and failed
-  2  the arguments or the configuration are wrong; nothing was tried
-Some commands have more; their --help says which.";
+  0  success
+  1  the command failed
+  2  the arguments or the configuration are wrong; nothing was done
+Some commands use further exit codes; see their --help.";
 
 /// Saves implementation plans from GitHub conversations as issues, exactly once.
 #[derive(Debug, Parser)]
@@ -58,10 +58,10 @@ pub struct Cli {
 /// Where the configuration comes from.
 #[derive(Debug, Args)]
 struct Settings {
-    /// Configuration file [default: planwright.toml in the working directory, where there is one]
+    /// Configuration file [default: planwright.toml in the working directory, if it exists]
     #[arg(long, value_name = "FILE", global = true)]
     config: Option<PathBuf>,
-    /// Set one key, over file and environment, e.g. --set worker.concurrency=4
+    /// Set one key, overriding file and environment, e.g. --set worker.concurrency=4
     #[arg(long = "set", value_name = "KEY=VALUE", global = true)]
     set: Vec<String>,
 }
@@ -76,7 +76,7 @@ impl Settings {
             (None, None) => return Ok(()),
         };
         Err(Failure::Usage(format!(
-            "this command reads no configuration; leave out {given}"
+            "this command reads no configuration; omit {given}"
         )))
     }
 
@@ -196,7 +196,7 @@ pub fn run(cli: Cli) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            terminal::tell(&format!(
+            terminal::print_stderr(&format!(
                 "error: {}\n",
                 terminal::lines(&failure.to_string())
             ));

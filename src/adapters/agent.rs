@@ -134,7 +134,7 @@ pub enum OpenError {
     },
     /// Another process uses the folder.
     #[error(
-        "another planwright process runs its agents in {0}: stop it first, or give this one an agent.folder of its own"
+        "another planwright process runs its agents in {0}: stop it first, or give this one its own agent.folder"
     )]
     InUse(PathBuf),
     /// The program does not exist or cannot be executed.
@@ -142,8 +142,8 @@ pub enum OpenError {
     Program(String),
     /// The agent of one run could read the files of another run.
     #[error(
-        "{read} is among what agents may read, and the agents' folder {folder} is in it: runs could read each other's \
-         files: name a narrower path in agent.reads, or another agent.folder"
+        "agents can read {read}, which contains the agents' folder {folder}, so runs could read \
+         each other's files: name a narrower path in agent.reads, or another agent.folder"
     )]
     TooWide {
         /// The readable path.
@@ -153,8 +153,8 @@ pub enum OpenError {
     },
     /// Agents could read a secret of the bot.
     #[error(
-        "{read} is among what agents may read, and {secret} is in it, which is for this program alone: name a narrower \
-         path in agent.reads, or put that file elsewhere"
+        "agents can read {read}, which contains {secret}, a file that only planwright may read: \
+         name a narrower path in agent.reads, or move that file"
     )]
     Secret {
         /// The readable path.
@@ -177,8 +177,9 @@ pub enum OpenError {
 /// folder that it is in.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "agents could read {secret}, which is for this program alone: the sandbox lets every program read {folder}: put that \
-     file elsewhere, e.g. below /etc/planwright or /var/lib/planwright"
+    "agents could read {secret}, a file that only planwright may read, because the sandbox lets \
+     every program read {folder}: move that file, e.g. below /etc/planwright or \
+     /var/lib/planwright"
 )]
 pub struct Exposed {
     /// The folder that the sandbox lets every program read.
@@ -270,7 +271,7 @@ impl LocalAgent {
             Ok(dirs)
         });
         let dirs = prepared.await.map_err(|error| {
-            format!("the agent's folder {shown} cannot be made: {error}: make agent.folder writable for this user")
+            format!("the agent's folder {shown} cannot be created: {error}: make agent.folder writable for this user")
         })?;
         let mut program = self.client.program(task, &dirs);
         turn::check_program(&program.path)?;
@@ -387,7 +388,7 @@ fn log_failure(task: &Task, report: &Report) {
         run.id = %task.run,
         ending = ?report.ending,
         stderr = stderr.trim(),
-        "an agent's turn did not end well"
+        "an agent's turn failed"
     );
 }
 

@@ -76,8 +76,8 @@ impl Clock for SystemClock {
         if let Some(step_ms) = step {
             tracing::warn!(
                 step_ms,
-                "the system's clock was set; this process goes on with the time of its start, restart it to take the new \
-                 time over"
+                "the system clock was changed; this process keeps counting from its start time; \
+                 restart it to use the new time"
             );
         }
         present

@@ -121,7 +121,7 @@ pub enum GitHubError {
     UserAgent,
     /// A person's token is not a valid header.
     #[error(
-        "the token holds characters that no GitHub token has; is there a line end or a quote in it?"
+        "the token contains characters that are not allowed in a GitHub token; check it for a line break or quotes"
     )]
     Token,
     /// TLS cannot be set up.
@@ -345,7 +345,7 @@ impl GitHub {
         if found.permissions.is_some_and(|may| !may.push) {
             return Err(ForgeError::Forbidden {
                 what: format!("saving plans in {}", found.full_name),
-                message: "the account may not push to the repository".to_owned(),
+                message: "the account cannot push to the repository".to_owned(),
             });
         }
         let (owner, name) = found

@@ -23,7 +23,7 @@ pub struct ProjectFolder {
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     /// The folder does not exist, or cannot be read.
-    #[error("the folder {path} cannot be opened: {why}; make it first, or name another")]
+    #[error("the folder {path} cannot be opened: {why}; create it first, or choose another")]
     Open {
         /// The path as given.
         path: String,
@@ -32,20 +32,20 @@ pub enum FolderError {
     },
     /// A symbolic link leads out of the project.
     #[error(
-        "{path} is not written: a symbolic link on the way leads out of the project's folder; put a folder in its place"
+        "{path} was not written: a symbolic link in its path leads out of the project's folder; replace it with a folder"
     )]
     Leaves {
         /// Path in the project.
         path: String,
     },
     /// A file is where a folder should be.
-    #[error("{path} is no folder; move what is there away")]
+    #[error("{path} is not a folder; move it away")]
     NoFolder {
         /// Path in the project.
         path: String,
     },
     /// A file exists but cannot be read.
-    #[error("{path} cannot be read: {why}; see that a text of yours is there")]
+    #[error("{path} cannot be read: {why}; check that it is a text file that you can read")]
     Read {
         /// Path in the project.
         path: String,
@@ -53,7 +53,7 @@ pub enum FolderError {
         why: String,
     },
     /// Anything else.
-    #[error("{path} cannot be written: {why}; see that you may write there")]
+    #[error("{path} cannot be written: {why}; check that you have write permission")]
     Write {
         /// Path in the project.
         path: String,
@@ -63,7 +63,7 @@ pub enum FolderError {
 }
 
 /// Why a file is not read whose path leaves the project.
-pub(super) const ESCAPE: &str = "a symbolic link on the way leads out of the project's folder";
+pub(super) const ESCAPE: &str = "a symbolic link in its path leads out of the project's folder";
 
 /// Whether a path leaves the folder. cap-std detects that itself, so the error has no error number
 /// of the system, unlike one by the kernel.
@@ -161,7 +161,7 @@ impl ProjectFolder {
     fn read_bytes(&self, path: &str, max_bytes: u64) -> io::Result<Vec<u8>> {
         // Checked before opening: to open a pipe is to wait for its other end.
         if !self.root.metadata(path)?.is_file() {
-            return Err(io::Error::other("it is no file"));
+            return Err(io::Error::other("it is not a file"));
         }
         let mut bytes = Vec::new();
         let file = self.root.open(path)?;
@@ -224,7 +224,7 @@ impl ProjectFolder {
     pub fn replace(&self, path: &str, text: &str) -> Result<String, FolderError> {
         let backup = self.set_aside(path)?;
         if !self.write_new(path, text)? {
-            let why = "somebody else is writing it";
+            let why = "another process is writing it";
             return Err(failed(path)(io::Error::other(why)));
         }
         Ok(backup)
@@ -240,7 +240,7 @@ impl ProjectFolder {
         let backup = std::iter::once(format!("{path}.bak"))
             .chain(numbered)
             .find(|backup| !self.exists(backup))
-            .ok_or_else(|| io::Error::other("too many .bak files are beside it"))
+            .ok_or_else(|| io::Error::other("there are too many .bak files"))
             .map_err(failed(path))?;
         let renamed = self.root.rename(path, &self.root, &backup);
         renamed.map(|()| backup).map_err(failed(path))

@@ -27,6 +27,6 @@ pub fn init(level: &str, format: LineFormat) {
         LineFormat::Json => lines.json().flatten_event(true).try_init(),
     };
     if started.is_err() {
-        tracing::debug!("logging had been started before");
+        tracing::debug!("logging was already started");
     }
 }

@@ -124,7 +124,7 @@ impl Receiver {
             Answer::refused(
                 StatusCode::UNAUTHORIZED,
                 "signature",
-                format!("{error}; check that the App's webhook secret is one of ours"),
+                format!("{error}; the App's webhook secret must be one of the configured ones"),
             )
         })?;
         headers::check_target(&parts.headers, self.facts.app_id)?;
@@ -218,7 +218,7 @@ impl Receiver {
             Ok(Accepted::Requeued) => {
                 tracing::info!(
                     delivery.guid = delivery.guid(),
-                    "redelivery: failed runs go again"
+                    "redelivery: failed runs are repeated"
                 );
                 Answer::Requeued
             }

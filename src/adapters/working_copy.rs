@@ -155,7 +155,7 @@ impl ProjectFiles for LoadedFiles {
             Some(LoadedFile::Folder) => PathState::Folder,
             Some(LoadedFile::Missing) => PathState::Missing,
             Some(LoadedFile::Unreadable(reason)) => PathState::Unreadable(reason),
-            None => PathState::Unreadable("it was not looked at"),
+            None => PathState::Unreadable("it was not read"),
         }
     }
 }

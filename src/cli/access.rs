@@ -12,7 +12,7 @@ use crate::formats::plan::reference::web_host;
 /// Permissions that a token needs to read plans.
 pub(super) const READING: &str = "read access to issues and pull requests";
 /// Permissions that a token needs to save plans.
-pub(super) const WRITING: &str = "write access to issues, of somebody who may push";
+pub(super) const WRITING: &str = "write access to issues, from a user who can push";
 
 /// Settings for accessing GitHub as a person.
 pub(super) struct Access {

@@ -11,31 +11,31 @@ use crate::adapters::agent::SandboxMode;
 use crate::adapters::agent::helper::{Job, supervise};
 use crate::adapters::agent::sandbox::Policy;
 
-/// Run an agent in its sandbox and end everything that it leaves behind
+/// Run an agent in its sandbox, and end every process that it leaves behind
 #[derive(Debug, Args)]
 pub(super) struct AgentExec {
-    /// Whether there is a sandbox
+    /// Whether to use a sandbox
     #[arg(long, value_enum)]
-    sandbox: Wanted,
-    /// The agent may read and execute this
+    sandbox: SandboxArg,
+    /// Path that the agent may read and execute
     #[arg(long, value_name = "PATH")]
     read: Vec<PathBuf>,
-    /// The agent may read and write this
+    /// Path that the agent may read and write
     #[arg(long, value_name = "PATH")]
     write: Vec<PathBuf>,
-    /// How many bytes of standard input are the agent's
+    /// Number of bytes of standard input that are passed to the agent
     #[arg(long, value_name = "BYTES")]
     input: u64,
-    /// The agent
+    /// Program of the agent
     program: PathBuf,
-    /// Its arguments
+    /// Arguments of the program
     #[arg(last = true)]
     args: Vec<OsString>,
 }
 
 /// [`SandboxMode`] on a command line.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Wanted {
+enum SandboxArg {
     Auto,
     Required,
     Off,
@@ -45,9 +45,9 @@ impl AgentExec {
     pub(super) fn run(self) -> ExitCode {
         supervise(&Job {
             sandbox: match self.sandbox {
-                Wanted::Auto => SandboxMode::Auto,
-                Wanted::Required => SandboxMode::Required,
-                Wanted::Off => SandboxMode::Off,
+                SandboxArg::Auto => SandboxMode::Auto,
+                SandboxArg::Required => SandboxMode::Required,
+                SandboxArg::Off => SandboxMode::Off,
             },
             policy: Policy {
                 reads: self.read,

@@ -49,7 +49,9 @@ pub(super) fn agent(
         folder: agent.folder.clone(),
         sandbox: agent.sandbox,
         helper: helper().map_err(|error| {
-            Failure::failed(format!("this program's own path cannot be told: {error}"))
+            Failure::failed(format!(
+                "cannot determine the path of this program: {error}"
+            ))
         })?,
         secrets: files(config),
         concurrency: agent.concurrency,

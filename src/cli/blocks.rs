@@ -13,18 +13,17 @@ use crate::formats::markdown::Lines;
 
 const HELP: &str = "\
 JSON fields:
-  blocks       in order: key, span (first byte and the one behind the last, with
-               warning lines and markers), inner (the same of the content),
-               lines (first and last), kind, and for kind `yaml` its fields, for
-               `text` and `raw` its text. `raw` is a block that cannot be used;
-               a diagnostic says why. findings is what is odd about the fields
-               of a block of erk's: field, oddity, detail, message
-  diagnostics  what looks like a block and cannot be used: key, line, message,
-               remedy
+  blocks       in order: key; span (byte range, end exclusive, including warning
+               lines and markers); inner (byte range of the content); lines
+               (first and last); kind; the fields of kind `yaml`, the text of
+               `text` and `raw`; findings (problems with the fields of an erk
+               block: field, oddity, detail, message). `raw` is an unusable
+               block; a diagnostic gives the reason
+  diagnostics  unusable blocks: key, line, message, remedy
 
 Exit codes:
-  0  read; there may be no block at all, and odd fields
-  1  read, and there are diagnostics
+  0  no diagnostics; there may be no blocks, or findings
+  1  there are diagnostics
   2  the arguments are wrong, or the file cannot be read
 
 Examples:
@@ -56,12 +55,8 @@ impl Blocks {
         }
         match parsed.diagnostics.len() {
             0 => Ok(()),
-            1 => Err(Failure::failed(format!(
-                "{name}: one thing looks like a block and cannot be used"
-            ))),
-            more => Err(Failure::failed(format!(
-                "{name}: {more} things look like blocks and cannot be used"
-            ))),
+            1 => Err(Failure::failed(format!("{name}: 1 unusable block"))),
+            more => Err(Failure::failed(format!("{name}: {more} unusable blocks"))),
         }
     }
 }

@@ -18,46 +18,45 @@ use super::{Failure, input};
 use verdict::Checked;
 
 const HELP: &str = "\
-An action plan is a Markdown document in a strict form that programs execute:
+An action plan is a Markdown document in a strict format that programs execute:
 title, list, Rationale, Action Plan, and actions such as READ, CREATE, EDIT and
-EXECUTE. docs/action-plans.md shows one. Nothing is executed, and no file is
-written.
+EXECUTE. See docs/action-plans.md for an example. This command executes nothing
+and writes no files.
 
-Without --root only the text is checked. With --root DIR the actions are played
-through on the files in DIR, in order, on a copy in memory: what a plan creates
-it may edit. Nothing outside of DIR is read except a FILE named there; symbolic
-links that lead out of DIR are refused, also where a FILE in DIR is one. A FILE
-is a regular file, or what the shell opens for <(…).
+Without --root, only the text is checked. With --root DIR, the actions are
+simulated in memory, in order, on the files in DIR; a plan can edit files that
+it creates. Nothing outside of DIR is read except FILE; symbolic links that lead
+out of DIR are refused, even if FILE is one in DIR. FILE is a regular file or a
+process substitution of the shell, <(…).
 
---fix prints, for plans whose fences are too short for what is in them, a
-unified diff with longer ones; everything else goes to standard error. Fences
-decide what is content and what is an action: read the diff before you apply it.
+--fix prints a unified diff with longer fences for plans whose fences are too
+short for their content; everything else goes to standard error. Fences decide
+what is content and what is an action: read the diff before you apply it.
 
 Exit codes:
-  0  all plans are good
-  1  at least one is refused, also when a fix is proposed
+  0  all plans are valid
+  1  at least one plan was refused, even if a fix is proposed
   2  the arguments are wrong, or a file or DIR cannot be read; nothing was
      checked
 
-Fields of --json, which stay as they are:
-  files     one for each FILE, in their order:
-  file      its name as it was given
-  ok        true when nothing is wrong
-  title     the plan's title, or null when the text is no plan
-  actions   the actions as they were read: number, span (first and last line),
-            type, and the fields of the action; none when the text is no plan
-  error     the first thing that is wrong with the text, or null: kind, message,
-            line, end_line, action (number and name, or null), expected, found,
-            hints
-  diff      beside the structure of a plan, or null when the text is one: errors
-            (all of them), expected, actual (blocks with line and mark: ok,
-            error, mismatch, not-checked)
-  fix       a unified diff that makes a plan of the text, or null
-  findings  what would go wrong on the files in DIR: kind, message, line,
-            end_line, action (number and name), pair (of an EDIT, or null), path
-            (or null), hints, near_miss (what is most like a FIND that is not
-            there: score, line, end_line, diff, only_spaces; or null). null
-            without --root, and when the text is no plan
+Fields of --json (stable):
+  files     one object for each FILE, in order:
+  file      name as given on the command line
+  ok        true if there are no errors and no findings
+  title     title of the plan, or null if the text is not a plan
+  actions   the parsed actions: number, span (first and last line), type, and
+            the fields of the action; empty if the text is not a plan
+  error     first error in the text, or null: kind, message, line, end_line,
+            action (number and name, or null), expected, found, hints
+  diff      comparison with the structure of a plan, or null if the text is one:
+            errors (all of them), expected, actual (blocks with line and mark:
+            ok, error, mismatch, not-checked)
+  fix       unified diff that makes the text a valid plan, or null
+  findings  problems with the files in DIR: kind, message, line, end_line,
+            action (number and name), pair (of an EDIT, or null), path (or
+            null), hints, near_miss (closest match for a FIND that does not
+            occur: score, line, end_line, diff, only_spaces; or null). null
+            without --root, and if the text is not a plan
 
 --sarif prints SARIF 2.1.0 for code scanning. Its rules are the kinds of --json:
 plan/KIND for errors, files/KIND for findings. Run it in the root of the
@@ -71,14 +70,14 @@ Examples:
   planwright check plans/*.md --root . --sarif > plans.sarif
   planwright check broken.md --fix | git apply";
 
-/// Check action plans: their structure, and with --root whether they would work
+/// Check the structure of action plans and, with --root, whether they would work
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(super) struct Check {
     /// Files to read; `-` for standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Folder of the project that the plans are for
+    /// Project folder to check the plans against
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
     /// Print one JSON document
@@ -130,7 +129,7 @@ impl Check {
         let from_input = |file: &&PathBuf| file.as_os_str() == "-";
         if self.files.iter().filter(from_input).count() > 1 {
             return Err(Failure::Usage(
-                "standard input can be read once; give `-` only once".to_owned(),
+                "standard input can be read only once; give `-` only once".to_owned(),
             ));
         }
         let root = self.root.as_deref().map(|root| {

@@ -13,27 +13,26 @@ use crate::formats::plan::gate::MIN_PLAN_CHARS;
 use crate::formats::plan::names::{file_name, worktree_name};
 
 const HELP: &str = "\
-FILE may hold a plan as it was written, a plan document, what an extractor
-answered (Markdown or JSON), or the comments of a saved plan; the plan in it is
-what is checked.
+FILE contains a raw plan, a plan document, the answer of an extractor (Markdown
+or JSON), or the comments of a saved plan. The plan in it is checked.
 
 Exit codes:
   0  the plan would be saved
-  1  it would be refused; what to change is printed
-  2  FILE cannot be read, or is no UTF-8 text
+  1  the plan would be rejected; what to change is printed
+  2  FILE cannot be read, or is not UTF-8 text
 
-Fields of --json, which stay as they are:
-  valid           true when content and title are accepted
-  error           why not, or null; a refused title is reported when the content
-                  is fine
-  details         {length, has_headers, has_lists}: characters without white
-                  space at both ends; structure outside of code
+Fields of --json (stable):
+  valid           true if content and title are accepted
+  error           the reason, or null; a rejected title is reported only if the
+                  content is accepted
+  details         {length, has_headers, has_lists}: characters, trimmed;
+                  headings and lists outside of code
   kind            plan, document, answer, saved, or error (an extractor's answer
                   that there is no plan)
   title           the title that was checked, or null
-  title_error     why the title is refused, or null
+  title_error     why the title is rejected, or null
   agent_guidance  for a model: reason, value, rules, examples; null when valid
-  feedback        for a person: one sentence for each thing to change
+  feedback        for a person: one sentence for each change to make
   file_name       the plan's file, such as add-csv-export-plan.md
   worktree_name   the plan's worktree, such as add-csv-export
 
@@ -42,16 +41,16 @@ Examples:
   planwright check-content plan.md --title 'Add CSV export' --json
   planwright plan get acme/search#12 | planwright check-content -";
 
-/// Check whether a plan would be saved, and say what to change
+/// Check whether a plan would be saved, and list what to change
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(super) struct CheckContent {
     /// File to read; `-` for standard input
     file: PathBuf,
-    /// Title to check in place of the plan's own
+    /// Title to check instead of the plan's title
     #[arg(long)]
     title: Option<String>,
-    /// Print the verdict as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
@@ -70,7 +69,7 @@ impl CheckContent {
             Ok(())
         } else {
             Err(Failure::failed(format!(
-                "{}: the plan would be refused",
+                "{}: the plan would be rejected",
                 self.file.display()
             )))
         }
@@ -104,7 +103,7 @@ fn for_people(checked: &PlanCheck) -> String {
     if checked.is_accepted() {
         let title = checked.title.as_deref().unwrap_or_default();
         return format!(
-            "accepted: {kind}\n\n{}  file       {}\n  worktree   {}\n",
+            "accepted ({kind})\n\n{}  file       {}\n  worktree   {}\n",
             facts(checked),
             file_name(title),
             worktree_name(title)
@@ -121,9 +120,9 @@ fn for_people(checked: &PlanCheck) -> String {
     let title_error = checked.title_error.as_ref().map(about_title);
     let reasons: Vec<String> = checked.error.iter().cloned().chain(title_error).collect();
     format!(
-        "refused: {kind}\n\n{facts}{}\n",
+        "rejected ({kind})\n\n{facts}{}\n",
         format_error(
-            "The plan would be refused",
+            "The plan would be rejected",
             &reasons.join("; "),
             &checked.feedback
         )

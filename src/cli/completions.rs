@@ -17,7 +17,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Completions {
-    /// Which shell
+    /// Shell to generate the script for
     shell: Shell,
 }
 

@@ -11,10 +11,10 @@ use crate::config::agent::{Agent, AgentKind};
 
 const EXAMPLES: &str = "\
 Examples:
-  planwright config                        everything in effect; secrets are
+  planwright config                        the effective settings, with secrets
                                            masked
   planwright config > planwright.toml      a file to start from
-  planwright config --default              the documentation of every key
+  planwright config --default              every key with its documentation
   planwright config --check --config /etc/planwright.toml
                                            exit 2 unless `serve` would start
                                            with it";
@@ -23,7 +23,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Config {
-    /// Print nothing; fail unless everything that `serve` needs is set and right
+    /// Print nothing; fail unless `serve` would start
     #[arg(long, conflicts_with = "default")]
     check: bool,
     /// Print the documented defaults instead
@@ -75,8 +75,9 @@ pub(super) fn unprotected(agent: &Agent, here: &Protection) -> Result<Option<Str
             Err(Failure::Usage(error.to_string()))
         }
         (_, SandboxMode::Auto, Protection::None { why }) => Ok(Some(format!(
-            "agents run without a sandbox here and can read what this user can read: {why}; set agent.sandbox to \
-             \"required\" to run none then, or to \"off\" if it is meant"
+            "agents run without a sandbox and can read everything that this user can read: {why}; \
+             set agent.sandbox to \"required\" to refuse to start agents, or to \"off\" if this is \
+             intended"
         ))),
     }
 }
@@ -142,8 +143,9 @@ mod tests {
         }
         assert_eq!(
             said("claude", "auto", &none).unwrap().unwrap(),
-            "agents run without a sandbox here and can read what this user can read: the kernel has no Landlock; set \
-             agent.sandbox to \"required\" to run none then, or to \"off\" if it is meant"
+            "agents run without a sandbox and can read everything that this user can read: the \
+             kernel has no Landlock; set agent.sandbox to \"required\" to refuse to start agents, \
+             or to \"off\" if this is intended"
         );
         assert_eq!(
             said("command", "required", &none).unwrap_err(),
@@ -178,9 +180,9 @@ mod tests {
             })
         };
         let inside = "/usr/planwright-test.sqlite";
-        let sentence = "agents could read /usr/planwright-test.sqlite, which is for this program alone: the sandbox lets \
-                        every program read /usr: put that file elsewhere, e.g. below /etc/planwright or \
-                        /var/lib/planwright";
+        let sentence = "agents could read /usr/planwright-test.sqlite, a file that only planwright \
+                        may read, because the sandbox lets every program read /usr: move that \
+                        file, e.g. below /etc/planwright or /var/lib/planwright";
         assert_eq!(
             said("claude", "required", inside, &landlock).unwrap_err(),
             format!("agent.sandbox is \"required\", but {sentence}")

@@ -24,56 +24,57 @@ use crate::formats::hidden;
 const MAX_SHOWN: usize = 6;
 
 const HELP: &str = "\
-FILE may hold one text, or a conversation: lines like `--- @alice
-2026-01-02T10:00:00Z` begin a post, and a line `title: …` above them is the
-title of the conversation. Behind the time a post can have `association=…`,
+FILE contains one text, or a conversation: lines like `--- @alice
+2026-01-02T10:00:00Z` begin a post, and a line `title: …` above them gives the
+title of the conversation. After the time, a post can have `association=…`,
 `id=…`, `edited=TIME`, `hidden=REASON` and reactions such as `+1=2`. Posts of
-all authors count, or those of `author=LOGIN`; where posts have associations,
-only those of the requester, of owners, members and collaborators, and of Apps.
+all authors are searched, or only those of `author=LOGIN`; if posts have
+associations, only those of the requester, of owners, members and collaborators,
+and of Apps.
 
 JSON fields:
   would_save     whether a plan would be saved
   title          of the plan, or null
   document       the document that would be saved, or null
   error          why nothing would be saved, or null
-  error_type     its error code, no_plan_found, invalid_input or
-                 validation_failed, or null
+  error_type     error code (no_plan_found, invalid_input or validation_failed),
+                 or null
   unclear        whether the bot would ask which of the candidates is meant
-  minimum_score  points that a plan needs
+  minimum_score  minimum score of a plan
   candidates     best first: score, title (or null), where, characters, and
                  reasons (points, why)
-  left_out       what was not looked at, one sentence each
-  hidden         parts of the plan that people do not see on GitHub, such as
-                 HTML comments
+  left_out       what was not searched, one sentence each
+  hidden         parts of the plan that are invisible on GitHub, such as HTML
+                 comments
 
 Exit codes:
   0  a plan would be saved
-  1  nothing would be saved; why is said
+  1  nothing would be saved; the reason is printed
   2  the arguments are wrong, or FILE cannot be read
 
 Examples:
   planwright extract plan.md                  the candidates with their scores,
-                                              and the verdict
+                                              and the result
   planwright extract thread.md --document     print the document that would be
                                               saved
   gh issue view 12 --json body -q .body | planwright extract - --json
   planwright extract --evaluate fixtures/conversations
-                                              how often the right plan is taken
+                                              how often the right plan is chosen
                                               in labelled conversations";
 
-/// Show what would be saved from a text, and why
+/// Show which plan would be saved from a text, and why
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(super) struct Extract {
     /// File to read; `-` for standard input
     file: PathBuf,
-    /// Print the document that would be saved, and nothing else
+    /// Print only the document that would be saved
     #[arg(long, conflicts_with = "json")]
     document: bool,
-    /// Print candidates and verdict as JSON
+    /// Print the candidates and the result as JSON
     #[arg(long)]
     json: bool,
-    /// Judge all labelled conversations below the folder FILE and count the right ones
+    /// Evaluate all labelled conversations below the folder FILE
     #[arg(long, conflicts_with = "document")]
     evaluate: bool,
 }
@@ -203,11 +204,11 @@ fn as_text(judged: &Judged) -> String {
     let mut text: String = search.candidates[..shown].iter().map(row).collect();
     match search.candidates.len() - shown {
         0 => {}
-        1 => text.push_str("and 1 other text with fewer points\n"),
-        more => text.push_str(&format!("and {more} other texts with fewer points\n")),
+        1 => text.push_str("and 1 other text with a lower score\n"),
+        more => text.push_str(&format!("and {more} other texts with lower scores\n")),
     }
     for why in search.left_out.iter().take(MAX_SHOWN) {
-        text.push_str(&format!("not looked at: {why}\n"));
+        text.push_str(&format!("not searched: {why}\n"));
     }
     if let Some(more) = search
         .left_out
@@ -215,7 +216,7 @@ fn as_text(judged: &Judged) -> String {
         .checked_sub(MAX_SHOWN)
         .filter(|more| *more > 0)
     {
-        text.push_str(&format!("not looked at: {more} other posts\n"));
+        text.push_str(&format!("not searched: {more} other posts\n"));
     }
     for part in hidden {
         text.push_str(&format!("hidden text: {}\n", shorten(part, 200)));

@@ -69,7 +69,7 @@ pub(super) fn print(text: &str) -> Result<(), Failure> {
     let mut out = stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::failed(format!(
-            "standard output cannot be written: {error}"
+            "cannot write to standard output: {error}"
         ))),
         _ => Ok(()),
     }

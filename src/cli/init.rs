@@ -10,24 +10,24 @@ use crate::adapters::project_folder::ProjectFolder;
 use crate::config::project::{CONFIG, DEFAULT, OLD_CONFIG, old_settings, render};
 
 const HELP: &str = "\
-Makes in the project's folder what is not there yet:
+Creates what does not exist yet in the project's folder:
   .planwright/config.toml   settings, each with its documentation and default
-  .planwright/specs/        what is wanted, see `planwright new`
+  .planwright/specs/        specifications, see `planwright new`
   .planwright/plans/        a folder for each plan
-  .planwright/knowledge/    what agents should know: architecture, conventions,
+  .planwright/knowledge/    documents for agents: architecture, conventions,
                             decisions, gotchas, learnings
-Files that are there are not written over. The settings of a
-.spektacular/config.yaml are taken over, and what has no place here is named.
+Existing files are not overwritten. The settings of a .spektacular/config.yaml
+are migrated; settings that have no equivalent are listed.
 
 Exit codes:
-  0  all of it is there now
-  1  it was tried and failed
+  0  everything exists now
+  1  the command failed
   2  the arguments or the old settings are wrong; nothing was written
 
 Examples:
   planwright init            in this folder
   planwright init ../shop    in another one
-  planwright init --force    write config.toml anew; the old one is kept as
+  planwright init --force    overwrite config.toml; the old one is kept as
                              config.toml.bak
   planwright init --print    print the settings that would be written without a
                              project";
@@ -50,14 +50,14 @@ const FOLDERS: [&str; 7] = [
     ".planwright/knowledge/learnings",
 ];
 
-/// Prepare a project's folder for specifications, plans and knowledge
+/// Set up a project's folder for specifications, plans and knowledge
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(super) struct Init {
     /// The project's folder
     #[arg(value_name = "DIR", default_value = ".")]
     folder: PathBuf,
-    /// Write config.toml anew, keeping the old one beside it
+    /// Overwrite config.toml; a backup is kept
     #[arg(long)]
     force: bool,
     /// Print the documented default settings and write nothing
@@ -97,7 +97,7 @@ impl Init {
             None => line(&mut said, false, CONFIG),
         }
         if !made {
-            said.push_str("nothing was missing\n");
+            said.push_str("nothing to do: everything exists\n");
         }
         said.push_str("next: planwright new NAME\n");
         print(&terminal::lines(&said))
@@ -136,7 +136,7 @@ impl Settings {
         let mut said = String::new();
         line(&mut said, true, &from);
         if let Some(kept) = kept {
-            said.push_str(&format!("kept       {kept}, the settings before\n"));
+            said.push_str(&format!("kept       {kept}, the previous settings\n"));
         }
         for note in self.notes.iter().flatten() {
             said.push_str(&format!("note: {note}\n"));
@@ -146,6 +146,6 @@ impl Settings {
 }
 
 fn line(said: &mut String, new: bool, path: &str) {
-    let what = if new { "made " } else { "was there" };
+    let what = if new { "created" } else { "exists" };
     said.push_str(&format!("{what:<10} {path}\n"));
 }

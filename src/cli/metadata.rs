@@ -13,28 +13,27 @@ use crate::formats::report::{
 };
 
 const HELP: &str = "\
-Headings, boxes and paths in code blocks and comments count for nothing. A text
-with phases, with `Plan` in its title, or with boxes and no section of a report
-is taken for a plan; --plan and --report say which it is. The text of a document
-is never refused: `to mend` says what an agent that wrote it would be told.
+Headings, checkboxes and paths in code blocks and comments are ignored. A text
+with phases, with `Plan` in its title, or with checkboxes and no section of a
+report is treated as a plan; --plan and --report override this. No document is
+rejected: `to fix` lists what the agent that wrote it would be told.
 
-Fields of --json, which stay as they are; one object for one FILE, an array for
-more:
-  file, kind             its name as it was given; `report` or `plan`
-  title, size, tokens    size in bytes; tokens are about a quarter of the
+Fields of --json (stable); one object for one FILE, an array for several:
+  file, kind             name as given on the command line; `report` or `plan`
+  title, size, tokens    size in bytes; tokens are estimated as a quarter of the
                          characters
-  to_mend                what is wrong with it, one sentence each
+  to_mend                problems to fix, one sentence each
 of a report:
   summary                at most 50 words
   recommendations        the first 5; recommendations_total counts all
-  file_paths             the first 10 that are named; file_paths_total counts
+  file_paths             the first 10 paths; file_paths_total counts
                          all
   words, sections        outside of code blocks; headings of level 2
   findings               subsections of `Findings`, else items of its lists
-  degraded               true when it was made from the words of an agent that
-                         wrote no report
+  degraded               true if it was assembled from the output of an agent
+                         that wrote no report
 of a plan:
-  date, complexity       `Unknown` when the plan does not say
+  date, complexity       `Unknown` if the plan does not state it
   phases, milestones, checkboxes
                          total and done
 
@@ -47,17 +46,17 @@ Examples:
   planwright metadata reports/*.md --json | jq '.[].summary'
   git show HEAD:plan.md | planwright metadata - --plan";
 
-/// Show what reports and plans say of themselves: title, summary, recommendations, phases, boxes
+/// Show the metadata of reports and plans: title, summary, recommendations, phases, checkboxes
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(super) struct Metadata {
     /// Files to read; `-` for standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// They are plans
+    /// Treat the files as plans
     #[arg(long, conflicts_with = "report")]
     plan: bool,
-    /// They are reports
+    /// Treat the files as reports
     #[arg(long)]
     report: bool,
     /// Print JSON
@@ -71,7 +70,7 @@ impl Metadata {
         let standard = |file: &&PathBuf| file.as_os_str() == "-";
         if self.files.iter().filter(standard).count() > 1 {
             return Err(Failure::Usage(
-                "standard input can be read once; give `-` only once".to_owned(),
+                "standard input can be read only once; give `-` only once".to_owned(),
             ));
         }
         let documents = self.files.iter().map(|file| self.read(file));
@@ -91,7 +90,7 @@ impl Metadata {
     fn read(&self, file: &Path) -> Result<Document, Failure> {
         if file.as_os_str() != "-" && matches!(file.try_exists(), Ok(false)) {
             return Err(Failure::Usage(format!(
-                "File not found: {}; give a file that is there, or `-` for standard input",
+                "File not found: {}; give an existing file, or `-` for standard input",
                 file.display()
             )));
         }
@@ -165,7 +164,10 @@ impl Document {
             Said::Report(report) => {
                 row("title", &report.title);
                 if report.degraded {
-                    row("note", "made from the agent's words; it wrote no report");
+                    row(
+                        "note",
+                        "assembled from the agent's output; it wrote no report",
+                    );
                 }
                 row("summary", &report.summary);
                 row("recommendations", &report.recommendations_total.to_string());
@@ -185,7 +187,7 @@ impl Document {
             }
         }
         for complaint in &self.to_mend {
-            row("to mend", &complaint.to_string());
+            row("to fix", &complaint.to_string());
         }
         text
     }

@@ -17,15 +17,15 @@ use crate::formats::specification::{
 };
 
 const HELP: &str = "\
-The file is made in the folder output.specs of .planwright/config.toml,
-.planwright/specs unless that says otherwise, below the working directory. Names
-are lower case letters, digits, - and _, at most 64; other signs become -. What
-is left of the template counts as not written, so there is no need to fill in or
+The file is created in the folder output.specs of .planwright/config.toml
+(default .planwright/specs), below the working directory. Names consist of at
+most 64 lower-case letters, digits, - and _; other characters become -.
+Unchanged parts of the template are ignored, so there is no need to fill in or
 delete everything.
 
 Exit codes:
-  0  the file was made
-  1  it was tried and failed, or there is such a file already
+  0  the file was created
+  1  the command failed, or the file already exists
   2  the arguments or the project's settings are wrong; nothing was written
 
 Examples:
@@ -40,27 +40,27 @@ Examples:
 /// directory.
 const TRIES: usize = 100;
 
-/// Make a specification from a template
+/// Create a specification from a template
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(super) struct New {
-    /// Name of the file; `.md` may be left out
+    /// Name of the file; `.md` is optional
     name: String,
-    /// Title; without it, the name in words
+    /// Title [default: derived from the name]
     #[arg(long)]
     title: Option<String>,
-    /// What stands before the name
+    /// Prefix of the file name
     #[arg(long, value_enum, default_value_t = Id::None)]
     id: Id,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Id {
-    /// The time in UTC
+    /// Current time in UTC
     Timestamp,
-    /// One more than the highest number there is
+    /// Highest existing number plus one
     Counter,
-    /// Nothing
+    /// No prefix
     None,
 }
 
@@ -81,7 +81,7 @@ impl New {
             // The value of the variable would become a directory name, which is visible to
             // everybody.
             return Err(Failure::Usage(
-                "output.specs in .planwright/config.toml puts in an environment variable; write the folder itself there"
+                "output.specs in .planwright/config.toml uses an environment variable; write the path of the folder instead"
                     .to_owned(),
             ));
         }
@@ -98,7 +98,7 @@ impl New {
         };
         let Some(path) = path else {
             return Err(Failure::Usage(format!(
-                "already exists: {folder}/{name}.md; edit it, take another name, or put a number before it with --id counter"
+                "{folder}/{name}.md already exists; edit it, choose another name, or add a number with --id counter"
             )));
         };
         print(&terminal::lines(&format!(
@@ -150,7 +150,7 @@ fn one_line(title: &str) -> Result<String, Failure> {
         || title.chars().any(char::is_control)
     {
         return Err(Failure::Usage(format!(
-            "--title must be 1 to {MAX_TITLE_CHARS} characters on one line; leave it out for the name in words"
+            "--title must be 1 to {MAX_TITLE_CHARS} characters on one line; omit it to derive the title from the name"
         )));
     }
     Ok(title.to_owned())

@@ -18,13 +18,13 @@ use crate::formats::plan::stored::{Location, StoredFinding};
 const TOKENS: &str = "\
 Token:
   PLANWRIGHT_TOKEN, else GITHUB_TOKEN, else GH_TOKEN, with read access to issues
-  and pull requests. The last two are sent to github.com only, or to the server
-  that GITHUB_API_URL names; none to a server that a planwright.toml names which
-  was only found in the working directory.
-  Public repositories can be read without one.
+  and pull requests. The last two are sent only to github.com or the server in
+  GITHUB_API_URL. No token is sent to a server that is named by a
+  planwright.toml which was only found in the working directory.
+  Public repositories can be read without a token.
   On GitHub Enterprise Server: --set github.api_url=https://HOST/api/v3";
 
-/// Let an agent write a plan for a specification, or read saved plans back from GitHub
+/// Write a plan for a specification with an agent, or read saved plans from GitHub
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,

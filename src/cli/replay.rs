@@ -27,10 +27,10 @@ Examples:
   planwright replay payload.json --event issues \\
     --url https://bot.example.com/webhook
 
-The request is signed with the first configured webhook secret. The same
---delivery twice is one delivery.";
+The request is signed with the first configured webhook secret. Requests
+with the same --delivery are one delivery.";
 
-/// Send a webhook payload from a file, signed, or say what would be decided
+/// Sign and send a webhook payload from a file, or print what would be decided
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Replay {
@@ -40,10 +40,10 @@ pub(super) struct Replay {
     /// Name of the event, e.g. issue_comment
     #[arg(long, value_name = "NAME")]
     event: String,
-    /// Where to send it [default: the configured address on this machine]
+    /// URL to send it to [default: the configured address on this machine]
     #[arg(long, conflicts_with = "dry_run")]
     url: Option<Url>,
-    /// Decide and print; send nothing
+    /// Print the decision; send nothing
     #[arg(long)]
     dry_run: bool,
     /// GUID of the delivery [default: a new one]
@@ -114,7 +114,7 @@ impl Replay {
         let reply = block_on(async {
             http::post(url.as_str(), header_map(&headers)?, body.into(), TIMEOUT)
                 .await
-                .map_err(|error| Failure::failed(format!("{url} does not answer: {error}")))
+                .map_err(|error| Failure::failed(format!("cannot reach {url}: {error}")))
         })?;
         let answer = String::from_utf8_lossy(&reply.body);
         if self.json {
@@ -129,7 +129,7 @@ impl Replay {
             Ok(())
         } else {
             Err(Failure::failed(format!(
-                "the delivery was refused with status {}",
+                "the delivery was rejected with status {}",
                 reply.status
             )))
         }
@@ -145,7 +145,7 @@ fn header_map(headers: &[(&'static str, String)]) -> Result<::http::HeaderMap, F
     for (name, value) in headers {
         let value = ::http::HeaderValue::from_str(value).map_err(|_| {
             Failure::Usage(format!(
-                "{name} cannot be `{value}`: it has characters that no header may have"
+                "`{value}` is not a valid {name}: it contains characters that are not allowed in a header"
             ))
         })?;
         map.insert(*name, value);
@@ -220,7 +220,7 @@ fn run_as_text(trigger: &Trigger) -> String {
         Origin::Comment { url, .. } => format!("comment {url}"),
         Origin::Label { name } => format!("label {name}"),
         Origin::Push { head } => format!("commits up to {head}"),
-        Origin::Boxes { url, .. } => format!("boxes ticked in {url}"),
+        Origin::Boxes { url, .. } => format!("checkboxes ticked in {url}"),
         Origin::Local { .. } => "a terminal".to_owned(),
     };
     let mut text = format!(

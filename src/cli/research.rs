@@ -21,17 +21,17 @@ use crate::engine::model::research::{Research, Topic};
 use crate::formats::report::{next_number, report_file};
 
 const HELP: &str = "\
-Reports go to .planwright/research/NNN-topic.md, numbered behind those that are
-there. What counts is the file that an agent leaves; a topic without one is
-tried three times, in stricter words. What stands in for a report was put
-together from an agent's words, says so, and counts as none: it is a success
-when half of the topics have a report of an agent's own. Paths go to standard
-output, the rest to standard error.
+Reports are written to .planwright/research/NNN-topic.md, numbered after the
+existing ones. Only files count as reports; a topic without one is tried three
+times, with stricter instructions. After that, a replacement is assembled from
+the agent's output and marked as degraded; it does not count as a report. The
+command succeeds if at least half of the topics have a report. Paths are printed
+on standard output, everything else on standard error.
 
 JSON fields:
-  success, reports    of each topic: topic, state, file (or null), note (or
+  success, reports    for each topic: topic, state, file (or null), note (or
                       null)
-  enough              half of the topics have a report
+  enough              whether at least half of the topics have a report
   turns, cost_usd
 On failure without reports: success false, error, resumable.";
 
@@ -48,11 +48,11 @@ fn help() -> String {
 /// Default directory for the reports, relative to the project.
 const FOLDER: &str = ".planwright/research";
 
-/// Let agents look into topics, one each, and write reports
+/// Research topics with agents, one each, and write reports
 #[derive(Debug, Args)]
 #[command(after_help = help())]
 pub(super) struct ResearchTopics {
-    /// What to find out, a sentence each; `;` divides topics, too
+    /// Topics, one sentence each, as arguments or separated by `;`
     #[arg(value_name = "TOPIC", required = true)]
     topics: Vec<String>,
     /// Write the reports into this folder
@@ -103,7 +103,7 @@ impl ResearchTopics {
         let local: Arc<dyn Agent> = ready.open(&run.agents, &clock)?;
         let progress = Arc::new(Progress::new());
         let going_on = if begun == Begun::Again {
-            ": going on"
+            ": resuming"
         } else {
             ""
         };

@@ -34,31 +34,34 @@ use state::SaveState;
 pub(super) use state::{make as make_private, of_user as state_folder};
 
 const HELP: &str = "\
-Which plan: the one that `planwright session plan` with the same options prints,
-or --plan FILE. Which repository: --repo, else that of --issue, else the git
-remote `origin` of the folder that the session ran in.
+The plan is the one that `planwright session plan` prints with the same options,
+or --plan FILE. The repository is --repo, else that of --issue, else the git
+remote `origin` of the folder in which the session ran.
 
-The plan passes the same gates as in the bot and is saved in the same form: one
-issue with the label erk-plan, the plan in its first comments. A plan of one
-session and title is saved once; of a file, one text. The next call says where.
-A call that was cut off is completed by the next one, with the text it began
-with. What was saved is remembered in a small database below $XDG_STATE_HOME (or
-~/.local/state).
+The plan must pass the same checks as in the bot and is saved in the same form:
+one issue with the label erk-plan, with the plan in its first comments. A plan
+is saved once for each session and title, a file once for each text; later calls
+print where. An interrupted call is completed by the next one, with the text of
+the first call. Saved plans are recorded in a small database below
+$XDG_STATE_HOME (default ~/.local/state).
 
 JSON fields:
   success            the plan is on GitHub (or would be, with --dry-run)
   issue_number, issue_url, title, comments
-                     of the plan issue; ids of the comments that hold the plan
-  skipped_duplicate  it was saved before, nothing was written
+                     of the plan issue; comments are the ids of the comments
+                     with the plan
+  skipped_duplicate  the plan was already saved; nothing was written
   message            one sentence
-  dry_run            --dry-run: nothing was written; number and address are null
+  dry_run            --dry-run was given: nothing was written; number and URL
+                     are null
 On failure: success false, error, error_type: an error code (docs/commands.md),
-already_saved (another text under this title, or the issue is gone), or null.
+already_saved (different text under this title, or the issue no longer exists),
+or null.
 
 Exit codes:
-  0  saved, or the same text was saved before
-  1  it was tried and failed; what exists already is said
-  2  the arguments or the configuration are wrong; nothing was tried
+  0  saved, or the same text was already saved
+  1  the command failed; the message says what exists on GitHub
+  2  the arguments or the configuration are wrong; nothing was done
 
 Examples:
   planwright save                  the plan of this session, to this folder's
@@ -71,9 +74,9 @@ Examples:
 const TOKEN: &str = "\
 Token:
   PLANWRIGHT_TOKEN, else GITHUB_TOKEN, else GH_TOKEN, with write access to
-  issues, of somebody who may push. The last two are sent to github.com only, or
-  to the server that GITHUB_API_URL names; none to a server that a
-  planwright.toml names which was only found in the working directory.
+  issues, from a user who can push. The last two are sent only to github.com or
+  the server in GITHUB_API_URL. No token is sent to a server that is named by a
+  planwright.toml which was only found in the working directory.
   On GitHub Enterprise Server: --set github.api_url=https://HOST/api/v3";
 
 /// Save the plan of a local session as an issue on GitHub, with your own token
@@ -83,7 +86,7 @@ pub(super) struct Save {
     /// Repository to save in
     #[arg(long, value_name = "OWNER/REPO")]
     repo: Option<String>,
-    /// Issue or pull request that the plan is for: number, OWNER/REPO#NUMBER, or address
+    /// Issue or pull request that the plan is for: number, OWNER/REPO#NUMBER, or URL
     #[arg(long, value_name = "ISSUE")]
     issue: Option<String>,
     /// Save this file instead of a session's plan; `-` for standard input
@@ -91,7 +94,7 @@ pub(super) struct Save {
     plan: Option<PathBuf>,
     #[command(flatten)]
     which: Which,
-    /// Title, where the plan's own is not wanted
+    /// Title to use instead of the plan's title
     #[arg(long)]
     title: Option<String>,
     /// Save again, even if already saved
@@ -260,7 +263,7 @@ impl Save {
             })?;
             if found.location == PlanLocation::NewestPlanFile {
                 return Err(Failure::Usage(format!(
-                    "{} is of no session that is known, perhaps of another project; read it, then save it with --plan",
+                    "{} belongs to no known session, perhaps to another project; check it, then save it with --plan",
                     found.file.display()
                 ))
                 .into());
@@ -274,7 +277,7 @@ impl Save {
         let (text, byte_order_mark) = input::plan_and_mark(file)?;
         if byte_order_mark {
             eprintln!(
-                "note: the byte order mark at the start of {} is not saved; it names the encoding and is no part of the plan",
+                "note: the byte order mark at the start of {} is not saved",
                 file.display()
             );
         }
@@ -304,7 +307,7 @@ impl Save {
             }
             if found.stale_edits > 0 {
                 notes.push(format!(
-                    "{} edits of the plan file could not be applied; the session may have had a newer text.",
+                    "{} edits of the plan file could not be applied; the session may have had a newer version.",
                     found.stale_edits
                 ));
             }

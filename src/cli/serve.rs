@@ -23,7 +23,7 @@ Examples:
     planwright serve --set github.app_id=123456
   planwright serve --config /etc/planwright.toml --listen 0.0.0.0:8300
 
-`planwright config --check` tells beforehand whether everything is set. SIGINT
+`planwright config --check` checks the configuration without starting. SIGINT
 and SIGTERM shut down gracefully: connections are refused, acknowledgements
 finish, running work has server.shutdown_grace_seconds, and the rest is queued
 again.";

@@ -27,22 +27,22 @@ Examples:
   planwright session plan --json                  with title, source, session,
                                                   file, line and time
   planwright session list                         the sessions of this folder,
-                                                  and what their plans are
-                                                  called
+                                                  and the titles of their
+                                                  plans
   planwright session transcript 3f2a              the log of a session as a
                                                   short XML transcript for an
                                                   agent";
 
 const PLAN_HELP: &str = "\
-Which session: --session-id; else what SESSION_CONTEXT (session_id=…),
+The session is --session-id; else the one that SESSION_CONTEXT (session_id=…),
 CLAUDE_SESSION_ID or the file .erk/scratch/current-session-id names; else the
-only session of the folder that has a plan. Several are an error that lists
-them. --newest takes the newest plan of the folder, or the newest plan file
-where no session has one.
+only session of the folder that has a plan. If several have one, the command
+fails and lists them. --newest takes the newest plan of the folder, or the
+newest plan file if no session has a plan.
 
-Which plan: the plan file the session named last (plans/NAME.md), else the
-latest plan in its log, else the same two of its agents. A plan that was
-rejected is still the latest; --json says so.
+The plan is the plan file that the session named last (plans/NAME.md), else the
+latest plan in its log, else the same two from its agents. A rejected plan is
+still the latest; --json reports the rejection.
 
 Examples:
   planwright session plan > plan.md
@@ -64,7 +64,7 @@ Exit codes:
   1  no sessions found, or a file cannot be read
   2  the arguments are wrong";
 
-/// Find the plan of a Claude Code session on this computer, or compress its log
+/// Find the plan of a Claude Code session, or compress its log
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Session {
@@ -104,10 +104,10 @@ struct List {
 /// Whose plan.
 #[derive(Debug, Args)]
 pub(super) struct Which {
-    /// The session's id, or the beginning of it; `agent-…` for an agent's log
+    /// Id of the session or a prefix of it; `agent-…` for an agent's log
     #[arg(long, value_name = "ID", conflicts_with = "newest")]
     session_id: Option<String>,
-    /// Take the newest plan of all sessions; with sessions side by side it may belong to another session
+    /// Take the newest plan of all sessions; with concurrent sessions it may belong to another one
     #[arg(long)]
     newest: bool,
     #[command(flatten)]
@@ -117,7 +117,7 @@ pub(super) struct Which {
 /// Where to look.
 #[derive(Debug, Args)]
 pub(super) struct SessionFolders {
-    /// Where Claude Code keeps its sessions [default: ~/.claude]
+    /// Claude Code's folder [default: ~/.claude]
     #[arg(long, value_name = "DIR", env = "CLAUDE_CONFIG_DIR")]
     claude_home: Option<PathBuf>,
     /// The folder the session ran in, or one below it
@@ -253,11 +253,11 @@ fn failure(error: FindError, origin: &str) -> Failure {
 fn remarks(found: &FoundPlan) {
     if let Some(folder) = &found.other_project {
         let folder = terminal::one_line(&folder.display().to_string());
-        eprintln!("note: this session is of another project: {folder}");
+        eprintln!("note: this session belongs to another project: {folder}");
     }
     if found.skipped > 0 {
         eprintln!(
-            "note: {} lines of the session's logs are not readable and were skipped",
+            "note: {} lines of the session's logs cannot be read and were skipped",
             found.skipped
         );
     }

@@ -44,7 +44,7 @@ impl Colours {
 }
 
 /// Writes to standard error. Errors are ignored, because the reader may have closed the stream.
-pub(super) fn tell(text: &str) {
+pub(super) fn print_stderr(text: &str) {
     let mut stream = std::io::stderr().lock();
     let _ = stream
         .write_all(text.as_bytes())

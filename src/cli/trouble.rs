@@ -18,13 +18,13 @@ pub(super) fn sentence(error: &ForgeError, variable: Option<&str>, needs: &str) 
             "{what} does not exist, or it is private, or github.api_url is wrong: check the name; if it is private, {SET_TOKEN}"
         ),
         (E::NotFound { what }, Some(name)) => format!(
-            "{what} does not exist, or the token in {name} may not see it, or github.api_url is wrong: check the name and which repositories the token is for"
+            "{what} does not exist, or the token in {name} cannot see it, or github.api_url is wrong: check the name and which repositories the token is for"
         ),
         (E::Unauthorized { what, message }, None) => {
-            format!("GitHub wants a token for {what}: {message}; {SET_TOKEN}")
+            format!("GitHub requires a token for {what}: {message}; {SET_TOKEN}")
         }
         (E::Unauthorized { message, .. }, Some(name)) => format!(
-            "GitHub does not accept the token in {name}: {message}; it may have expired: make a new one with {needs}"
+            "GitHub does not accept the token in {name}: {message}; it may have expired: create a new one with {needs}"
         ),
         (E::Forbidden { what, message }, None) => {
             format!("GitHub refuses {what} without a token: {message}; {SET_TOKEN}")
@@ -54,12 +54,12 @@ pub(super) fn sentence(error: &ForgeError, variable: Option<&str>, needs: &str) 
         (E::IpAllowList { what, message }, _) => format!(
             "GitHub refuses {what}: {message}; ask an owner of the organization to allow this computer's address"
         ),
-        (E::Deleted { what, message }, _) => format!("{what} does not exist any more: {message}"),
+        (E::Deleted { what, message }, _) => format!("{what} no longer exists: {message}"),
         (E::Unreachable { what, message }, _) => format!(
             "GitHub cannot be reached for {what}: {message}; check the network and github.api_url"
         ),
         (E::Unknown { what, message }, _) => {
-            format!("GitHub gave no answer for {what}: {message}; try again")
+            format!("GitHub sent no usable response for {what}: {message}; try again")
         }
         (E::Unreadable { .. }, _) => {
             format!("{error}; is github.api_url the address of GitHub's REST API?")
@@ -72,14 +72,13 @@ pub(super) fn sentence(error: &ForgeError, variable: Option<&str>, needs: &str) 
 /// slug.
 pub(super) fn at_start(error: &ForgeError, api_url: &Url, app_id: u64) -> String {
     use ForgeError as E;
-    const WITHOUT: &str =
-        "with github.app_slug set, the bot starts without GitHub and goes on when it answers";
+    const WITHOUT: &str = "with github.app_slug set, the bot starts without GitHub and continues when GitHub responds";
     match error {
         E::Unreachable { message, .. } => format!(
             "GitHub cannot be reached at {api_url}: {message}; check the network, the proxy and github.api_url; {WITHOUT}"
         ),
         E::Unknown { message, .. } => {
-            format!("GitHub at {api_url} gave no usable answer: {message}; try again; {WITHOUT}")
+            format!("GitHub at {api_url} sent no usable response: {message}; try again; {WITHOUT}")
         }
         E::Limited { until, .. } => format!(
             "GitHub's rate limit for the App is reached until {}; try again then; {WITHOUT}",
@@ -90,8 +89,9 @@ pub(super) fn at_start(error: &ForgeError, api_url: &Url, app_id: u64) -> String
              compare github.app_id and the key with the App's settings page"
         ),
         E::NotFound { .. } => format!(
-            "there is no App with the id {app_id} at {api_url}; take the App ID from the App's settings page into \
-             github.app_id (not the Client ID, nor the id of an installation), and check github.api_url"
+            "there is no App with the id {app_id} at {api_url}; set github.app_id to the App ID on \
+             the App's settings page (not the Client ID, nor the id of an installation), and check \
+             github.api_url"
         ),
         E::Unreadable { .. } => {
             format!("{error}; is github.api_url the address of GitHub's REST API?")
@@ -123,8 +123,7 @@ mod tests {
         let url = Url::parse("https://github.example/api/v3").unwrap();
         let what = || "the App itself".to_owned();
         let message = || "Nope".to_owned();
-        let without =
-            "with github.app_slug set, the bot starts without GitHub and goes on when it answers";
+        let without = "with github.app_slug set, the bot starts without GitHub and continues when GitHub responds";
         let cases = [
             (
                 ForgeError::Unreachable {
@@ -142,7 +141,7 @@ mod tests {
                     message: message(),
                 },
                 format!(
-                    "GitHub at https://github.example/api/v3 gave no usable answer: Nope; try again; {without}"
+                    "GitHub at https://github.example/api/v3 sent no usable response: Nope; try again; {without}"
                 ),
             ),
             (
@@ -165,8 +164,9 @@ mod tests {
             ),
             (
                 ForgeError::NotFound { what: what() },
-                "there is no App with the id 7 at https://github.example/api/v3; take the App ID from the App's settings \
-                 page into github.app_id (not the Client ID, nor the id of an installation), and check github.api_url"
+                "there is no App with the id 7 at https://github.example/api/v3; set github.app_id \
+                 to the App ID on the App's settings page (not the Client ID, nor the id of an \
+                 installation), and check github.api_url"
                     .to_owned(),
             ),
             (
@@ -206,7 +206,7 @@ mod tests {
             (
                 ForgeError::NotFound { what: what() },
                 token,
-                "issue #7 of o/r does not exist, or the token in GH_TOKEN may not see it, or github.api_url is wrong: check the name and which repositories the token is for",
+                "issue #7 of o/r does not exist, or the token in GH_TOKEN cannot see it, or github.api_url is wrong: check the name and which repositories the token is for",
             ),
             (
                 ForgeError::Unauthorized {
@@ -214,7 +214,7 @@ mod tests {
                     message: message(),
                 },
                 None,
-                "GitHub wants a token for issue #7 of o/r: Nope; set PLANWRIGHT_TOKEN, or for github.com GITHUB_TOKEN or GH_TOKEN",
+                "GitHub requires a token for issue #7 of o/r: Nope; set PLANWRIGHT_TOKEN, or for github.com GITHUB_TOKEN or GH_TOKEN",
             ),
             (
                 ForgeError::Unauthorized {
@@ -222,7 +222,7 @@ mod tests {
                     message: message(),
                 },
                 token,
-                "GitHub does not accept the token in GH_TOKEN: Nope; it may have expired: make a new one with read access to issues and pull requests",
+                "GitHub does not accept the token in GH_TOKEN: Nope; it may have expired: create a new one with read access to issues and pull requests",
             ),
             (
                 ForgeError::Forbidden {
@@ -270,7 +270,7 @@ mod tests {
                     message: message(),
                 },
                 None,
-                "issue #7 of o/r does not exist any more: Nope",
+                "issue #7 of o/r no longer exists: Nope",
             ),
             (
                 ForgeError::Locked {
@@ -310,7 +310,7 @@ mod tests {
                     message: message(),
                 },
                 None,
-                "GitHub gave no answer for issue #7 of o/r: Nope; try again",
+                "GitHub sent no usable response for issue #7 of o/r: Nope; try again",
             ),
             (
                 ForgeError::Unreadable {

@@ -45,24 +45,25 @@ const TURNS: u32 = 3;
 const LOOK: Duration = Duration::from_millis(2);
 
 const HELP: &str = "\
-No agent is used unless --set agent.kind=… names one (`planwright config` has
-all keys). No other keys can be set, and nothing is read from files or the
-environment but what the agent needs. Without --keep the pages end with the
-program. With it, standard error says how to read the plan back and save another
-one there.
+No agent is used unless --set agent.kind=… selects one (`planwright config`
+lists all keys). Other keys cannot be set, and nothing is read from files or the
+environment except what the agent needs. Without --keep, the pages are closed
+when the program ends. With it, standard error explains how to read the plan
+back and save another one.
 
 JSON fields:
-  conversation  address of the conversation's page
+  conversation  URL of the conversation's page
   command, by   the command and who gave it
   run           id, state, code (an error code such as no_plan_found, or null)
-  plan_issue    number, url, title, labels, comments (how many); null where none
+  plan_issue    number, url, title, labels, comments (how many); null if none
                 was saved
-  report        the bot's last comment in the conversation, of research its
-                summary, or empty
-  requests      to GitHub, from the command on; writes of them
+  report        the bot's last comment in the conversation (of research, the
+                summary), or empty
+  requests      number of requests to GitHub since the command; writes among
+                them
   milliseconds  all, start, acknowledged (the webhook), worked (the run),
-                on_github (what the run takes with the pauses between writes
-                that GitHub asks for, which try leaves out)
+                on_github (estimate for GitHub itself, with the pauses
+                between writes that it asks for)
 
 Exit codes:
   0  the command was carried out
@@ -71,25 +72,26 @@ Exit codes:
 
 Examples:
   planwright try                    a sample conversation
-  planwright try --thread FILE.md   your own; lines like `--- @alice` begin a
-                                    post, and the last one may be a command
-                                    (`/save-plan` is added where there is none)
-  planwright try --keep             stay up, open the pages in a browser, end
-                                    with Ctrl-C
+  planwright try --thread FILE.md   your own conversation; lines like
+                                    `--- @alice` begin a post, and the last post
+                                    may be a command (the default is
+                                    `/save-plan`)
+  planwright try --keep             keep running so that you can open the pages
+                                    in a browser; stop with Ctrl-C
   planwright try --json             what happened, for programs
   planwright try --keep --set agent.kind=claude
-                                    with Claude Code, which API charges apply;
-                                    the key for its API is taken from
+                                    with Claude Code; API charges apply, and the
+                                    API key is taken from
                                     PLANWRIGHT_AGENT_API_KEY";
 
-/// See it work: simulator, receiver, store and GitHub client in one process, no network, no account
+/// Run the whole system against a simulated GitHub, without network access or an account
 #[derive(Debug, Args)]
 #[command(name = "try", after_help = HELP)]
 pub(super) struct Try {
     /// Conversation to use
     #[arg(long, value_name = "FILE")]
     thread: Option<PathBuf>,
-    /// Stay up afterwards so that the pages can be opened
+    /// Keep running so that the pages can be opened
     #[arg(long)]
     keep: bool,
     /// Print what happened as JSON
@@ -213,7 +215,7 @@ async fn perform(
             State::Waiting if arguments.keep => return Ok(()),
             State::Waiting => {
                 return Err(Failure::failed(
-                    "no plan was saved: the run waits for answers; with --keep they can be given on the page",
+                    "no plan was saved: the run is waiting for answers; use --keep to answer on the page",
                 ));
             }
             _ => {}

@@ -28,35 +28,35 @@ pub(super) mod topics;
 /// Help text about the agent, used by both commands.
 pub(super) const AGENT: &str = "\
 Agent:
-  The one that .planwright/config.toml names, else Claude Code. Its key:
+  The one that .planwright/config.toml names, else Claude Code. Its API key is
   PLANWRIGHT_AGENT_API_KEY, else ANTHROPIC_API_KEY, else
-  CLAUDE_CODE_OAUTH_TOKEN; ANTHROPIC_BASE_URL is passed on. It reads the whole
-  project, .env files and keys in it too, and writes into a private folder below
-  $XDG_STATE_HOME/planwright (~/.local/state) only. Nothing in the project has
-  power over Claude Code: no hook, no MCP server, no CLAUDE.md. Settings that
-  start other programs or pass on variables count only with --trust.
+  CLAUDE_CODE_OAUTH_TOKEN; ANTHROPIC_BASE_URL is passed on. The agent can read
+  the whole project, including .env files and keys, and can write only to a
+  private folder below $XDG_STATE_HOME/planwright (default ~/.local/state).
+  Claude Code ignores the project's hooks, MCP servers and CLAUDE.md. Settings
+  that start other programs or pass on variables require --trust.
 
-Being stopped:
-  Ctrl-C ends the agents. What is done is kept in .planwright/runs; the same
-  command goes on there.";
+Interruption:
+  Ctrl-C stops the agents. Progress is kept in .planwright/runs; run the same
+  command again to continue.";
 
 /// Help text about exit codes, used by both commands.
 pub(super) const EXIT_CODES: &str = "\
 Exit codes:
-  0    it is written
-  1    it was tried and failed
+  0    success
+  1    the command failed
   2    the arguments, the settings or the specification are wrong; nothing was
-       tried
-  3    questions wait for answers
-  130  it was stopped; the same command goes on";
+       done
+  3    questions are waiting for answers
+  130  interrupted; run the same command again to continue";
 
 /// Which project, and how far its settings are trusted.
 #[derive(Debug, Args)]
 pub(super) struct Where {
-    /// The project's folder; the agent may read all of it [default: the working directory]
+    /// The project's folder; the agent can read all of it [default: the working directory]
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
-    /// Take over settings of the project that start programs or pass on variables
+    /// Apply project settings that start programs or pass on variables
     #[arg(long)]
     trust: bool,
     /// Print the result as JSON
@@ -96,7 +96,7 @@ impl Where {
             .filter(|path| !path.chars().any(char::is_control));
         let Some(shown) = shown.map(ToOwned::to_owned) else {
             return Err(Failure::Usage(format!(
-                "the path of the project {:?} is no plain text; rename the folder",
+                "the path of the project {:?} is not UTF-8; rename the folder",
                 root.display()
             )));
         };
@@ -108,8 +108,8 @@ impl Where {
                 Source::Planwright | Source::Default => CONFIG,
             };
             return Err(Failure::Usage(format!(
-                "{file} sets what could start programs of its choice, pass on your variables or spend more: {}; look at \
-                 these keys, then add --trust",
+                "{file} contains settings that could start programs, pass on your environment \
+                 variables or raise costs: {}; check these keys, then add --trust",
                 asks.join(", ")
             )));
         }
@@ -216,7 +216,7 @@ impl Project {
 /// Prints a note on standard error. Control characters are replaced, because parts of the note may
 /// come from other people.
 pub(super) fn note_on_stderr(note: &str) {
-    terminal::tell(&format!("note: {}\n", terminal::lines(note)));
+    terminal::print_stderr(&format!("note: {}\n", terminal::lines(note)));
 }
 
 /// Returns a flag that is set on SIGINT or SIGTERM. Must be called inside a runtime.
@@ -237,7 +237,7 @@ pub(super) fn listen() -> Arc<StopFlag> {
 pub(super) fn made(folder: &Path) -> Result<ProjectFolder, Failure> {
     std::fs::create_dir_all(folder).map_err(|error| {
         Failure::failed(format!(
-            "{} cannot be made: {error}; name another folder with --output",
+            "cannot create {}: {error}; choose another folder with --output",
             folder.display()
         ))
     })?;
@@ -253,7 +253,7 @@ pub(super) fn dollars(micros: Micros) -> serde_json::Value {
 
 /// Returns the failure for a cancelled command.
 pub(super) fn stopped() -> Failure {
-    Failure::Stopped("stopped; resumable: run the same command again".to_owned())
+    Failure::Stopped("interrupted; run the same command again to continue".to_owned())
 }
 
 /// Converts a [`StepError`] of the engine to a failure. `remedy` replaces the engine's remedy, which is

@@ -23,7 +23,7 @@ const NEEDED_EVENTS: [&str; 3] = ["issue_comment", "issues", "pull_request"];
 const MAX_COMMANDS: usize = 8;
 
 const NO_INSTALLATION: &str = "the payload has no `installation`: this delivery comes from a webhook of a repository or an \
-organisation. Delete that webhook and install the GitHub App instead; it brings its own";
+organisation. Delete that webhook and install the GitHub App instead, which has its own webhook";
 
 /// Facts about the App that decisions depend on.
 #[derive(Debug, Clone, Default)]
@@ -103,12 +103,10 @@ pub fn decide(event: &str, body: &[u8], facts: &AppIdentity) -> Result<Decision,
             Ok(read) => Ok(installation(&read)),
             Err(error) => unreadable(event, body, &["deleted"], error),
         },
-        "installation_repositories" => Ok(Decision::ignore(
-            "nothing is kept per repository: a repository is looked at when a command comes from it",
-        )),
+        "installation_repositories" => Ok(Decision::ignore("nothing is stored per repository")),
         "ping" => Ok(ping(body)),
         _ => Ok(Decision::ignore(format!(
-            "`{event}` events do not concern this App"
+            "this App does not handle `{event}` events"
         ))),
     }
 }
@@ -129,7 +127,9 @@ fn unreadable(
 }
 
 fn other_action(event: &str, action: &str) -> Decision {
-    Decision::ignore(format!("`{event}` with action `{action}` asks for nothing"))
+    Decision::ignore(format!(
+        "this App does not handle `{event}` with action `{action}`"
+    ))
 }
 
 fn ping(body: &[u8]) -> Decision {
@@ -154,9 +154,9 @@ fn installation(read: &payload::Installation<'_>) -> Decision {
         },
         // Waiting runs keep waiting: GitHub rejects the credentials until the installation is
         // unsuspended. The runs fail after `give_up_after`.
-        "suspend" => {
-            Decision::ignore("the installation is suspended; what waits goes on when it is resumed")
-        }
+        "suspend" => Decision::ignore(
+            "the installation is suspended; waiting runs continue when it is unsuspended",
+        ),
         "created" | "unsuspend" | "new_permissions_accepted" => Decision::Installed {
             installation,
             account: read.installation.account.login.to_string(),
@@ -175,7 +175,7 @@ fn labeled(read: &Labeled<'_>, pull_request: bool, facts: &AppIdentity) -> Decis
         return other_action(event, &read.action);
     }
     let Some(command) = for_label(&read.label.name, &facts.labels) else {
-        return Decision::ignore(format!("the label `{}` means no command", read.label.name));
+        return Decision::ignore(format!("the label `{}` is not a command", read.label.name));
     };
     if let Some(why) = unwelcome(&read.sender, facts) {
         return Decision::ignore(why);

@@ -40,7 +40,7 @@ pub enum StepError {
     Store(#[from] StoreError),
     /// It is too early to continue: a write of unknown outcome may still be in progress, or
     /// GitHub's lists may lag.
-    #[error("GitHub is given time until {} to catch up with an earlier write", until.iso())]
+    #[error("waiting until {} for GitHub to show an earlier write", until.iso())]
     Settling {
         /// The time to continue.
         until: Millis,

@@ -20,7 +20,7 @@ use crate::engine::model::time::Millis;
 use crate::formats::command::read_options;
 
 /// Reason of a short wait, for `/plan-status` and the operator.
-const CATCHING_UP: &str = "GitHub is given time to catch up with an earlier write";
+const CATCHING_UP: &str = "waiting for GitHub to show an earlier write";
 
 /// Works on a claimed run until it ends or has to wait. Returns `None` if the lease is lost or the
 /// store fails; the caller must then leave the run alone.
@@ -29,7 +29,7 @@ pub async fn attempt(parts: &Services, claimed: &Claimed, stop: &StopFlag) -> Op
     let poisoned = claimed.attempt > parts.settings.worker.max_attempts;
     let result = if poisoned {
         let failure = failures::internal(&format!(
-            "The run was started {} times and never came to an end.",
+            "The run was started {} times and never finished.",
             claimed.attempt - 1
         ));
         Err(StepError::Failed(failure))
@@ -171,7 +171,7 @@ async fn conclude(context: &mut Context, stop: StepError, attempt: u32) -> Optio
     let now = context.effects.clock.now();
     let failure = match stop {
         StepError::Store(error) => {
-            tracing::warn!(run.id = %context.run(), error = %error, "the run is left to its lease");
+            tracing::warn!(run.id = %context.run(), error = %error, "the run is released when its lease expires");
             return None;
         }
         StepError::Settling { until } => return Some(park(until, CATCHING_UP)),
@@ -184,7 +184,7 @@ async fn conclude(context: &mut Context, stop: StepError, attempt: u32) -> Optio
         }
         StepError::Failed(failure) => failure,
         StepError::Cancelled(by) => failures::cancelled(&by),
-        StepError::Forge(error) => match weigh(context, &error, now) {
+        StepError::Forge(error) => match decide_retry(context, &error, now) {
             RetryDecision::Later(finish) => {
                 return match context.remember().await {
                     Ok(()) => Some(finish),
@@ -219,7 +219,7 @@ enum RetryDecision {
 
 /// Decides whether a GitHub error is retried: limits and outages are waited out, refusals are
 /// final.
-fn weigh(context: &mut Context, error: &ForgeError, now: Millis) -> RetryDecision {
+fn decide_retry(context: &mut Context, error: &ForgeError, now: Millis) -> RetryDecision {
     match error {
         ForgeError::Limited { until, .. } => {
             let give_up = context.settings.worker.give_up_after;
@@ -301,7 +301,7 @@ async fn end(context: &mut Context, failure: Failure, attempt: u32) -> Option<Ru
         Err(StepError::Settling { until } | StepError::Wait { until, .. }) => {
             return Some(park(until, CATCHING_UP));
         }
-        Err(StepError::Forge(ref error)) => match weigh(context, error, now) {
+        Err(StepError::Forge(ref error)) => match decide_retry(context, error, now) {
             RetryDecision::Later(finish) if attempt <= context.settings.worker.max_attempts + 5 => {
                 context.remember().await.ok()?;
                 return Some(finish);

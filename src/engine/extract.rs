@@ -297,7 +297,7 @@ fn explain(best: Option<&Candidate>) -> String {
     match best {
         None => "nothing in the conversation looks like a plan".to_owned(),
         Some(best) => format!(
-            "the best text in the conversation has {} points of the {MIN_SCORE} that a plan needs",
+            "the best candidate in the conversation scores {} of the {MIN_SCORE} points that a plan needs",
             best.score
         ),
     }
@@ -390,7 +390,7 @@ pub fn choose(search: Search, trigger: &Trigger) -> Result<Choice, NoPlan> {
         Verdict::Plan if !candidates.is_empty() => {
             let mut best = candidates.swap_remove(0);
             for left_out in search.left_out {
-                add(&mut best, 0, format!("not looked at: {left_out}"));
+                add(&mut best, 0, format!("not searched: {left_out}"));
             }
             Ok(Choice::Plan(Box::new(best)))
         }

@@ -28,7 +28,7 @@ pub use trees::{EntryKind, Tree, TreeEntry};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ForgeError {
     /// Status 404: the resource does not exist or the App may not see it.
-    #[error("GitHub answered 404 for {what}: it does not exist or the App may not see it")]
+    #[error("GitHub answered 404 for {what}: it does not exist or the App cannot see it")]
     NotFound {
         /// The resource, e.g. `issue #7 of o/r`.
         what: String,

@@ -80,7 +80,7 @@ pub enum SaveError {
     #[error("{0}{1}")]
     Stopped(StepError, Leftover),
     /// GitHub or its rate limit takes longer than a person at the terminal should wait.
-    #[error("not now: {why}{left}; run the same command again later")]
+    #[error("cannot save now: {why}{left}; run the same command again later")]
     NotNow {
         /// Error, or reason for the wait.
         why: String,
@@ -113,15 +113,15 @@ impl std::fmt::Display for Leftover {
         match self {
             Self::Nothing => Ok(()),
             Self::Perhaps => {
-                f.write_str("; a plan issue may exist, the same command finds and completes it")
+                f.write_str("; a plan issue may exist; the same command finds and completes it")
             }
             Self::Issue(url) => write!(
                 f,
-                "; the plan issue {url} exists and is not complete, the same command completes it"
+                "; the plan issue {url} exists but is incomplete; the same command completes it"
             ),
             Self::Gone(url) => write!(
                 f,
-                "; the plan issue {url} was begun and is gone: --again saves the plan as a new one"
+                "; the unfinished plan issue {url} no longer exists; use --again to save the plan as a new issue"
             ),
         }
     }
@@ -391,7 +391,7 @@ async fn persevere(
         }
         let pause = again.since(clock.now());
         waiting(&format!(
-            "{why}; looking again in {} s",
+            "{why}; checking again in {} s",
             pause.as_secs().max(1)
         ));
         clock.sleep(pause).await;

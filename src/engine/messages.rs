@@ -98,7 +98,7 @@ pub fn saved(
     let raw = trigger.command == Command::SaveRawPlan;
     let planned = trigger.command == Command::Plan;
     let what = match (prepared.enriched, raw) {
-        (Enriched::Fallback, _) if planned => "⚠️ Plan saved, **not as it should be**:",
+        (Enriched::Fallback, _) if planned => "⚠️ Plan saved, **with problems**:",
         (Enriched::Fallback, _) => "⚠️ Plan saved, **not enriched**:",
         (_, true) => "✅ Plan saved exactly as found:",
         (_, false) => "✅ Plan saved:",

@@ -44,7 +44,7 @@ pub enum StoreError {
     #[error("the database has lost changes: {0}")]
     Lost(String),
     /// A row holds a value that this version cannot read.
-    #[error("the store holds an unreadable {what}: {why}")]
+    #[error("the store contains an unreadable {what}: {why}")]
     Corrupt {
         /// The row and column.
         what: String,

@@ -116,7 +116,7 @@ impl Worker {
         // Boxed because the future holds the state of every step, and each worker has one.
         let attempt = Box::pin(execute::attempt(&self.parts, claimed, &stop));
         let Some(Some(finish)) = self.leased(&claimed.lease, &stop, attempt).await else {
-            tracing::warn!("run left to its lease");
+            tracing::warn!("run is released when its lease expires");
             return Ok(None);
         };
         let now = self.parts.clock.now();
@@ -281,7 +281,7 @@ impl Workers {
         }
         match self.parts.store.release(&self.owner).await {
             Ok(0) => {}
-            Ok(runs) => tracing::info!(runs, "gave unfinished runs back to the queue"),
+            Ok(runs) => tracing::info!(runs, "returned unfinished runs to the queue"),
             Err(error) => {
                 tracing::warn!(error = %error, "leases could not be released; they expire");
             }
@@ -337,7 +337,7 @@ where
             Ok(Outcome::Idle) => LOOK_AGAIN,
             Ok(Outcome::Wait(until)) => until.since(parts.clock.now()).min(LOOK_AGAIN),
             Err(error) => {
-                tracing::error!(error = %error, "the queue cannot be worked");
+                tracing::error!(error = %error, "the queue cannot be processed");
                 LOOK_AGAIN
             }
         };
@@ -373,13 +373,13 @@ pub async fn forget_ended(parts: &Services) -> Result<usize, StoreError> {
 async fn keep(parts: &Services, stop: &CancellationToken, retention: Duration) {
     let mut pruned = parts.clock.now();
     if let Err(error) = forget_ended(parts).await {
-        tracing::error!(error = %error, "what agents keep cannot be tidied");
+        tracing::error!(error = %error, "old agent folders cannot be deleted");
     }
     while !stop.is_cancelled() {
         let now = parts.clock.now();
         match parts.store.recover_expired(now).await {
             Ok(0) => {}
-            Ok(runs) => tracing::warn!(runs, "took runs back from workers that stopped answering"),
+            Ok(runs) => tracing::warn!(runs, "reclaimed runs from workers that stopped responding"),
             Err(error) => tracing::error!(error = %error, "leases cannot be checked"),
         }
         if now.since(pruned) >= PRUNE_EVERY {
@@ -393,7 +393,7 @@ async fn keep(parts: &Services, stop: &CancellationToken, retention: Duration) {
                 tracing::error!(error = %error, "old runs cannot be deleted");
             }
             if let Err(error) = forget_ended(parts).await {
-                tracing::error!(error = %error, "what agents keep cannot be tidied");
+                tracing::error!(error = %error, "old agent folders cannot be deleted");
             }
         }
         tokio::select! {

@@ -83,10 +83,7 @@ fn diagnostics_are_exit_code_1() {
     let text = "Hello.\n\n<!-- erk:metadata-block:plan-header -->\n```yaml\n- a\n```\n<!-- /erk:metadata-block -->\n<!-- erk:metadata-block:open -->\n";
     let output = blocks(&["-"], text.as_bytes());
     assert_eq!(output.status.code(), Some(1));
-    assert_eq!(
-        err(&output),
-        "error: -: 2 things look like blocks and cannot be used\n"
-    );
+    assert_eq!(err(&output), "error: -: 2 unusable blocks\n");
     let found: Value = serde_json::from_str(&out(&output)).unwrap();
     assert_eq!(found["blocks"][0]["kind"], "raw");
     assert_eq!(found["blocks"][0]["text"], "```yaml\n- a\n```");

@@ -195,7 +195,7 @@ fn wrong_keys_are_told_all_at_once() {
     insta::assert_snapshot!(out(&done), @r##"
     plan.md:15: Action 1 (CREATE): expected the key `File Path`, but found `file path`.
       Hint: Write it as `File Path`: capitals count.
-    plan.md:23: Action 2 (EDIT): expected a valid path or address as the value of `File Path`, but found "`../report.rs`": `..` leads out of where it stands.
+    plan.md:23: Action 2 (EDIT): expected a valid path or address as the value of `File Path`, but found "`../report.rs`": `..` leads out of its folder.
       Hint: Write the path from the project's root, without `..`.
 
     --- Actual Document Structure ---
@@ -245,7 +245,7 @@ fn files_of_the_project_are_looked_at_with_root_alone() {
     insta::assert_snapshot!(out(&other), @r"
     plan.md: would not work on these files: Export reports as CSV
 
-    plan.md:13: Action 1 (CREATE): `docs/csv.md` exists already.
+    plan.md:13: Action 1 (CREATE): `docs/csv.md` already exists.
       - Change it with `EDIT`, or name a file that does not exist.
 
     plan.md:27: Action 2 (EDIT), pair 1: `FIND` is not in `src/report.rs`.
@@ -276,8 +276,8 @@ fn a_link_out_of_the_root_is_not_followed() {
     insta::assert_snapshot!(out(&out_of), @r"
     plan.md: would not work on these files: Export reports as CSV
 
-    plan.md:21: Action 2 (EDIT): `link/report.rs` cannot be read (`a symbolic link on the way leads out of the project's folder`).
-      - Name another file, or see to it that this one can be read.
+    plan.md:21: Action 2 (EDIT): `link/report.rs` cannot be read (`a symbolic link in its path leads out of the project's folder`).
+      - Name another file, or make sure that this one can be read.
     ");
     fs::remove_file(&link).unwrap();
     std::os::unix::fs::symlink("inside", &link).unwrap();
@@ -328,7 +328,7 @@ fn what_cannot_be_used_is_2_and_nothing_is_checked() {
         ),
         (
             &["-", "plan.md", "-"],
-            "error: standard input can be read once; give `-` only once\n",
+            "error: standard input can be read only once; give `-` only once\n",
         ),
     ] {
         let done = run(folder.path(), arguments);
@@ -521,7 +521,7 @@ fn a_fix_is_printed_as_a_diff_and_not_written() {
     let hinted = run(folder.path(), &["plan.md"]);
     assert!(
         out(&hinted).ends_with(
-            "\nLonger fences alone would make a plan of it; `planwright check --fix plan.md` shows them.\n"
+            "\nLonger fences would make it a valid plan; `planwright check --fix plan.md` shows them.\n"
         ),
         "{}",
         out(&hinted)
@@ -561,7 +561,7 @@ fn a_fix_is_printed_as_a_diff_and_not_written() {
     [007] CodeFence (4 backticks): "# CSV"  <-- ERROR (line 17): expected content that cannot end the fence of line 17 (````)
     [008] CodeFence (4 backticks)  (line 23, not checked)
 
-    plan.md: longer fences alone make it the plan below. Read in the diff what becomes content before you apply it.
+    plan.md: longer fences make it the valid plan below. Check in the diff what becomes content before you apply it.
 
       #  line  action          target
       1    13  CREATE          docs/csv.md
@@ -584,7 +584,7 @@ fn no_fix_is_said_so() {
     assert_eq!((done.status.code(), out(&done)), (Some(1), ""));
     assert!(
         err(&done).ends_with(
-            "\nplan.md: no fix is proposed: longer fences alone do not make a plan of it.\nerror: plan.md: the plan is refused\n"
+            "\nplan.md: no fix available: longer fences alone do not make it a valid plan.\nerror: plan.md: the plan is refused\n"
         ),
         "{}",
         err(&done)

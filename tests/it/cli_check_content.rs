@@ -42,7 +42,7 @@ fn a_good_plan_is_accepted() {
     let done = check(&fixture("session-store"), &["plan.md"]);
     assert_eq!((done.status.code(), err(&done)), (Some(0), ""));
     insta::assert_snapshot!(out(&done), @r"
-    accepted: a plan as it was written
+    accepted (raw plan)
 
       title      Move sessions to Redis
       length     714 characters, at least 100 are needed
@@ -57,16 +57,16 @@ fn a_refused_plan_says_what_to_change() {
     let done = check(&fixture("too-thin"), &["plan.md"]);
     assert_eq!(
         (done.status.code(), err(&done)),
-        (Some(1), "error: plan.md: the plan would be refused\n")
+        (Some(1), "error: plan.md: the plan would be rejected\n")
     );
     insta::assert_snapshot!(out(&done), @r"
-    refused: a plan as it was written
+    rejected (raw plan)
 
       title      (none)
       length     40 characters, at least 100 are needed
       structure  1 heading, 1 list
 
-    ❌ Error: The plan would be refused
+    ❌ Error: The plan would be rejected
 
     Details: Plan too short (40 characters, minimum 100); Title is empty or whitespace-only
 
@@ -81,9 +81,9 @@ fn an_error_document_is_no_plan() {
     let done = check(&fixture("no-plan-found"), &["plan.md"]);
     assert_eq!(done.status.code(), Some(1));
     insta::assert_snapshot!(out(&done), @r"
-    refused: an extractor's answer that there is no plan
+    rejected (extractor's answer without a plan)
 
-    ❌ Error: The plan would be refused
+    ❌ Error: The plan would be rejected
 
     Details: The extractor found no plan (`no_plan_found`): No implementation plan found in the conversation. Write one first.
 

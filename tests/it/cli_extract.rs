@@ -125,7 +125,7 @@ fn hidden_text_of_a_plan_is_shown_and_what_becomes_of_it() {
     let refused = extract(folder.path(), &raw, &[]);
     assert_eq!(refused.status.code(), Some(1));
     assert!(
-        text(&refused.stderr).contains("The plan holds text that people do not see on GitHub"),
+        text(&refused.stderr).contains("The plan contains text that is invisible on GitHub"),
         "{}",
         text(&refused.stderr)
     );
@@ -197,7 +197,7 @@ fn a_folder_without_labelled_conversations_cannot_be_evaluated() {
     let none = evaluate(folder.path());
     assert_eq!(none.status.code(), Some(2));
     assert!(
-        text(&none.stderr).contains("holds no conversation"),
+        text(&none.stderr).contains("contains no conversations"),
         "{}",
         text(&none.stderr)
     );
@@ -205,7 +205,7 @@ fn a_folder_without_labelled_conversations_cannot_be_evaluated() {
     let none = evaluate(folder.path());
     assert_eq!(none.status.code(), Some(2));
     assert!(
-        text(&none.stderr).contains("its head has no complete `expect: …`"),
+        text(&none.stderr).contains("the header has no complete `expect: …`"),
         "{}",
         text(&none.stderr)
     );

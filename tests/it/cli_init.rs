@@ -48,17 +48,17 @@ fn a_project_is_prepared_once_and_what_is_missing_is_added() {
     assert_eq!(first.status.code(), Some(0));
     assert_eq!(
         out(&first),
-        "made       .planwright/specs/\n\
-         made       .planwright/plans/\n\
-         made       .planwright/knowledge/architecture/\n\
-         made       .planwright/knowledge/conventions/\n\
-         made       .planwright/knowledge/decisions/\n\
-         made       .planwright/knowledge/gotchas/\n\
-         made       .planwright/knowledge/learnings/\n\
-         made       .planwright/README.md\n\
-         made       .planwright/specs/README.md\n\
-         made       .planwright/plans/README.md\n\
-         made       .planwright/config.toml\n\
+        "created    .planwright/specs/\n\
+         created    .planwright/plans/\n\
+         created    .planwright/knowledge/architecture/\n\
+         created    .planwright/knowledge/conventions/\n\
+         created    .planwright/knowledge/decisions/\n\
+         created    .planwright/knowledge/gotchas/\n\
+         created    .planwright/knowledge/learnings/\n\
+         created    .planwright/README.md\n\
+         created    .planwright/specs/README.md\n\
+         created    .planwright/plans/README.md\n\
+         created    .planwright/config.toml\n\
          next: planwright new NAME\n"
     );
     assert_eq!(text(&folder, CONFIG), DEFAULT);
@@ -67,17 +67,17 @@ fn a_project_is_prepared_once_and_what_is_missing_is_added() {
     assert_eq!(
         out(&again),
         out(&first)
-            .replace("made      ", "was there ")
-            .replace("next:", "nothing was missing\nnext:")
+            .replace("created   ", "exists    ")
+            .replace("next:", "nothing to do: everything exists\nnext:")
     );
     fs::write(folder.path().join(".planwright/README.md"), "ours").unwrap();
     fs::remove_dir(folder.path().join(".planwright/knowledge/gotchas")).unwrap();
     let mended = run(folder.path(), &["init"]);
     let made: Vec<&str> = out(&mended)
         .lines()
-        .filter(|line| line.starts_with("made"))
+        .filter(|line| line.starts_with("created"))
         .collect();
-    assert_eq!(made, ["made       .planwright/knowledge/gotchas/"]);
+    assert_eq!(made, ["created    .planwright/knowledge/gotchas/"]);
     assert_eq!(text(&folder, ".planwright/README.md"), "ours");
 }
 
@@ -106,8 +106,8 @@ fn force_writes_the_settings_anew_and_loses_none() {
     let forced = run(folder.path(), &["init", "--force"]);
     assert!(
         out(&forced).ends_with(
-            "made       .planwright/config.toml\n\
-             kept       .planwright/config.toml.bak, the settings before\n\
+            "created    .planwright/config.toml\n\
+             kept       .planwright/config.toml.bak, the previous settings\n\
              next: planwright new NAME\n"
         ),
         "{}",
@@ -130,9 +130,10 @@ fn settings_of_old_are_taken_over_and_the_rest_is_named() {
     let made = run(folder.path(), &["init"]);
     assert!(
         out(&made).ends_with(
-            "made       .planwright/config.toml, from .spektacular/config.yaml\n\
-             note: `debug.enabled` was not taken over: no logs are written into the project here\n\
-             note: `models.default` is \"opus\" here, without `anthropic/`, as Claude Code names it; take it out for the client's own choice\n\
+            "created    .planwright/config.toml, from .spektacular/config.yaml\n\
+             note: `debug.enabled` was not migrated: planwright writes no logs to the project\n\
+             note: `models.default` is \"opus\" here, without `anthropic/`, as Claude Code names \
+             it; remove it to let the client choose\n\
              next: planwright new NAME\n"
         ),
         "{}",
@@ -168,13 +169,13 @@ fn wrong_places_are_refused() {
         folder.path(),
         &["init"],
         1,
-        ".planwright/specs is no folder; move what is there away",
+        ".planwright/specs is not a folder; move it away",
     );
     refused(
         folder.path(),
         &["init", "docs"],
         1,
-        ".planwright is no folder; move what is there away",
+        ".planwright is not a folder; move it away",
     );
     let gone = run(folder.path(), &["init", "none"]);
     let said = String::from_utf8(gone.stderr).unwrap();
@@ -183,7 +184,7 @@ fn wrong_places_are_refused() {
         "{said}"
     );
     assert!(
-        said.ends_with("; make it first, or name another\n"),
+        said.ends_with("; create it first, or choose another\n"),
         "{said}"
     );
     assert_eq!(gone.status.code(), Some(2));
@@ -242,7 +243,7 @@ fn a_specification_that_is_there_is_not_written_over() {
         folder.path(),
         &["new", "A"],
         2,
-        "already exists: .planwright/specs/a.md; edit it, take another name, or put a number before it with --id counter",
+        ".planwright/specs/a.md already exists; edit it, choose another name, or add a number with --id counter",
     );
     assert_eq!(text(&folder, ".planwright/specs/a.md"), "mine");
 }
@@ -261,11 +262,11 @@ fn names_and_titles_that_cannot_be_are_refused() {
         ),
         (
             &["new", "a", "--title", " "],
-            "--title must be 1 to 250 characters on one line; leave it out for the name in words",
+            "--title must be 1 to 250 characters on one line; omit it to derive the title from the name",
         ),
         (
             &["new", "a", "--title", "a\nb"],
-            "--title must be 1 to 250 characters on one line; leave it out for the name in words",
+            "--title must be 1 to 250 characters on one line; omit it to derive the title from the name",
         ),
     ] {
         refused(folder.path(), arguments, 2, error);
@@ -294,7 +295,7 @@ fn links_out_of_the_project_are_not_written_through() {
     let outside = project(&[]);
     let leaves = |path: &str| {
         format!(
-            "{path} is not written: a symbolic link on the way leads out of the project's folder; put a folder in its place"
+            "{path} was not written: a symbolic link in its path leads out of the project's folder; replace it with a folder"
         )
     };
     let whole = project(&[]);
@@ -336,7 +337,7 @@ fn helps_fit_a_terminal_and_server_settings_are_refused() {
             folder.path(),
             arguments,
             2,
-            "this command reads no configuration; leave out --set",
+            "this command reads no configuration; omit --set",
         );
     }
 }
@@ -353,7 +354,7 @@ fn a_variable_does_not_become_the_name_of_a_folder() {
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(
         String::from_utf8(output.stderr).unwrap(),
-        "error: output.specs in .planwright/config.toml puts in an environment variable; write the folder itself there\n"
+        "error: output.specs in .planwright/config.toml uses an environment variable; write the path of the folder instead\n"
     );
     assert!(!folder.path().join("docs").exists());
 }

@@ -100,7 +100,7 @@ fn files_for_people() {
   findings         1
   words            33
   size             292 bytes, about 73 tokens
-  to mend          the document has 291 bytes without its comments and needs 500; say more, with places and reasons
+  to fix           the document has 291 bytes without its comments and needs 500; say more, with places and reasons
 
 plan.md: plan
   title            Escape quotes
@@ -110,7 +110,7 @@ plan.md: plan
   milestones       none
   boxes            2, 1 done
   size             177 bytes, about 44 tokens
-  to mend          the document has 176 bytes without its comments and needs 500; say more, with places and reasons
+  to fix           the document has 176 bytes without its comments and needs 500; say more, with places and reasons
 ";
     assert_eq!(shown, want);
 }
@@ -186,11 +186,11 @@ fn a_file_that_is_not_there_is_2_and_nothing_is_printed() {
     for (arguments, want) in [
         (
             &["plan.md", "missing.md"][..],
-            "error: File not found: missing.md; give a file that is there, or `-` for standard input\n",
+            "error: File not found: missing.md; give an existing file, or `-` for standard input\n",
         ),
         (
             &["-", "-"],
-            "error: standard input can be read once; give `-` only once\n",
+            "error: standard input can be read only once; give `-` only once\n",
         ),
     ] {
         let output = run_in(folder.path(), arguments, b"");

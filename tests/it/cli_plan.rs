@@ -187,7 +187,8 @@ async fn a_plan_edited_by_hand_is_printed_with_warnings() {
     assert_eq!(
         err(&got),
         "warning: the body: there is no plan-header\n\
-         warning: the body: there is no plan block anywhere: the whole body was taken for the plan, as erk stored plans at first\n"
+         warning: the body: there is no plan block: the whole body was used as the plan, as the \
+         first erk releases stored it\n"
     );
     let talk = sim
         .open_issue("acme/open", "bob", "Hello", "How are you?")
@@ -231,7 +232,7 @@ async fn what_github_refuses_is_one_sentence_with_its_remedy() {
     assert_eq!(
         err(&carl),
         format!(
-            "error: issue #{number} of acme/closed does not exist, or the token in PLANWRIGHT_TOKEN may not see it, or github.api_url is wrong: check the name and which repositories the token is for\n"
+            "error: issue #{number} of acme/closed does not exist, or the token in PLANWRIGHT_TOKEN cannot see it, or github.api_url is wrong: check the name and which repositories the token is for\n"
         )
     );
     let old = plan(
@@ -243,7 +244,7 @@ async fn what_github_refuses_is_one_sentence_with_its_remedy() {
     assert_eq!(old.status.code(), Some(1));
     assert_eq!(
         err(&old),
-        "error: GitHub does not accept the token in PLANWRIGHT_TOKEN: Bad credentials; it may have expired: make a new one with read access to issues and pull requests\n"
+        "error: GitHub does not accept the token in PLANWRIGHT_TOKEN: Bad credentials; it may have expired: create a new one with read access to issues and pull requests\n"
     );
     let limit = |trouble| sim.faults().push(Fault::on("GET", "/repos/**", trouble));
     // The wait is told by GitHub's clock, the time when it ends by this machine's.
@@ -266,7 +267,7 @@ async fn what_github_refuses_is_one_sentence_with_its_remedy() {
     let away = as_ada(sim, &["list", "acme/closed"]).await;
     assert_eq!(away.status.code(), Some(1));
     assert!(
-        err(&away).starts_with("error: GitHub gave no answer for the list of issues of acme/closed: GitHub answered 503: Service unavailable"),
+        err(&away).starts_with("error: GitHub sent no usable response for the list of issues of acme/closed: GitHub answered 503: Service unavailable"),
         "{}",
         err(&away)
     );
@@ -316,7 +317,7 @@ async fn a_token_for_github_is_not_sent_to_another_server() {
     assert_eq!(broken.status.code(), Some(2));
     assert_eq!(
         err(&broken),
-        "error: PLANWRIGHT_TOKEN: the token holds characters that no GitHub token has; is there a line end or a quote in it?\n"
+        "error: PLANWRIGHT_TOKEN: the token contains characters that are not allowed in a GitHub token; check it for a line break or quotes\n"
     );
 }
 
@@ -487,7 +488,7 @@ async fn wrong_arguments_try_nothing() {
     let issues = format!("write OWNER/REPO#12 or https://{host}/OWNER/REPO/issues/12");
     let repositories =
         format!("write OWNER/REPO, https://{host}/OWNER/REPO or git@{host}:OWNER/REPO.git");
-    let zero = "holds no issue number; the numbers of a repository begin with 1";
+    let zero = "contains no issue number; issue numbers start at 1";
     for (subcommand, given, why, forms) in [
         ("get", "acme/open", "does not name an issue", &issues),
         ("get", "acme/open#0", zero, &issues),

@@ -106,7 +106,7 @@ fn progress_is_seen_and_questions_are_answered_by_number_and_in_own_words() {
          elif asked 'Answer 1:'; then say done; else {WAITS}; say asks; fi"
     ));
     let mut terminal = Terminal::plan(&shop, &[]);
-    terminal.until("agent.sh is at work");
+    terminal.until("agent.sh is working");
     shop.write("go", "");
     terminal.until("1/2 Place: Where does the file live?");
     terminal.until("  1. Cache: may be lost");
@@ -151,7 +151,7 @@ fn ctrl_c_while_the_agent_works_leaves_no_process_and_the_next_start_finishes() 
     terminal.type_in("cache\n");
     terminal.until("leave it to the agent: ");
     terminal.type_in("all\n");
-    terminal.until("agent.sh is at work");
+    terminal.until("agent.sh is working");
     let mark = shop.state.path().to_str().unwrap().to_owned();
     let end = Instant::now() + PATIENCE;
     let sleeps = |processes: &[processes::Process]| {
@@ -165,7 +165,7 @@ fn ctrl_c_while_the_agent_works_leaves_no_process_and_the_next_start_finishes() 
         std::thread::yield_now();
     }
     terminal.type_in("\u{3}");
-    terminal.until("stopped; resumable: run the same command again");
+    terminal.until("interrupted; run the same command again to continue");
     let (code, shown) = terminal.end();
     assert_eq!(code, Some(130), "{shown}");
     let left = processes::with(&[&mark]);
@@ -177,7 +177,7 @@ fn ctrl_c_while_the_agent_works_leaves_no_process_and_the_next_start_finishes() 
         "if asked 'Answer 1: Cache' && asked 'Answer 2: all'; then {GOOD}; else say asks; fi"
     ));
     let mut terminal = Terminal::plan(&shop, &[]);
-    terminal.until("going on");
+    terminal.until("resuming");
     let (code, shown) = terminal.end();
     assert_eq!(code, Some(0), "{shown}");
     assert!(!shown.contains("Who may read it?"), "{shown}");
@@ -218,5 +218,5 @@ fn topics_are_seen_side_by_side() {
     terminal.until("failed.");
     let (code, shown) = terminal.end();
     assert_eq!(code, Some(1), "{shown}");
-    assert!(shown.contains("at least 1 must"), "{shown}");
+    assert!(shown.contains("the minimum is 1"), "{shown}");
 }

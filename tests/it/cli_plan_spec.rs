@@ -33,7 +33,7 @@ fn a_plan_is_written_with_what_comes_with_it_and_nothing_is_kept() {
         "# Context\n\nA B-tree.\n"
     );
     assert!(!shop.holds(&format!("{folder}/research.md")));
-    assert!(err.contains("plan: agent.sh is at work\n"), "{err}");
+    assert!(err.contains("plan: agent.sh is working\n"), "{err}");
     assert!(err.contains("odd.md"), "{err}");
     assert!(!err.contains("Great choice"), "{err}");
     assert!(shop.runs().is_empty() && shop.private().is_empty());
@@ -49,8 +49,8 @@ fn a_plan_that_is_there_is_never_lost() {
     assert_eq!((code, out.as_str()), (2, ""));
     assert_eq!(
         err,
-        "error: .planwright/plans/index/plan.md exists already; --again writes it anew and keeps this one as plan.md.bak, \
-         --output writes elsewhere\n"
+        "error: .planwright/plans/index/plan.md already exists; use --again to overwrite it (a \
+         backup is kept as plan.md.bak), or --output to write elsewhere\n"
     );
     assert!(shop.runs().is_empty());
     let (code, out, err) = shop.plan(&["--again", "--json"]);
@@ -86,12 +86,12 @@ fn chat_is_corrected_twice_and_never_becomes_a_plan() {
     let (code, out, err) = shop.plan(&[]);
     assert_eq!((code, out.as_str()), (1, ""));
     assert!(
-        err.contains("error: there is no plan: the agent's answer did not pass the checks"),
+        err.contains("error: no plan was written: the agent's answer did not pass the checks"),
         "{err}"
     );
     assert!(
         err.ends_with(
-            "what there is of it is in .planwright/plans/index/plan.draft.md; run the same command again to ask anew\n"
+            "an unfinished draft is in .planwright/plans/index/plan.draft.md; run the same command to try again\n"
         ),
         "{err}"
     );
@@ -153,8 +153,9 @@ fn without_a_terminal_questions_wait_for_a_file_of_answers() {
     assert!(err.contains("2/2 Readers: Who may read it?\n"), "{err}");
     assert!(
         err.ends_with(
-            "error: 2 questions wait for answers; run the same command in a terminal, or with --answers FILE that holds e.g. \
-             {\"Place\":\"1\"}, or with --no-questions to let the agent decide\n"
+            "error: 2 questions are waiting for answers; run the same command in a terminal, with \
+             --answers FILE (e.g. {\"Place\":\"1\"}), or with --no-questions to let the agent \
+             decide\n"
         ),
         "{err}"
     );
@@ -168,7 +169,7 @@ fn without_a_terminal_questions_wait_for_a_file_of_answers() {
     let (code, _, err) = shop.plan(&["--answers", "half.toml"]);
     assert_eq!(code, 3, "{err}");
     assert!(
-        err.contains("1 question waits") && err.contains("{\"Readers\":\"1\"}"),
+        err.contains("1 question is waiting") && err.contains("{\"Readers\":\"1\"}"),
         "{err}"
     );
     let round = &shop.remembered()["work"]["rounds"][0];
@@ -185,8 +186,8 @@ fn without_a_terminal_questions_wait_for_a_file_of_answers() {
     );
     assert!(
         err.ends_with(
-            "error: it is written, but rest.json answers what was never asked: \"Colour\"; look whether the plan decides that \
-             as you want\n"
+            "error: the plan was written, but rest.json contains answers to questions that were not asked: \"Colour\"; \
+             check that the plan decides them as you want\n"
         ),
         "{err}"
     );
@@ -212,7 +213,7 @@ fn an_agent_that_obeys_the_project_is_not_used() {
     assert_eq!(code, 1);
     assert!(
         err.ends_with(
-            "look there for a text that talks to agents, then run the same command again\n"
+            "look there for text that addresses agents, then run the same command again\n"
         ),
         "{err}"
     );

@@ -47,7 +47,7 @@ fn help_tells_of_exit_codes_and_shows_examples() {
         "config",
         "completions",
         "Exit codes:",
-        "nothing was tried",
+        "nothing was done",
     ] {
         assert!(out(&help).contains(part), "{part}: {}", out(&help));
     }
@@ -110,7 +110,7 @@ fn a_configuration_that_is_not_read_is_refused() {
             assert_eq!(refused.status.code(), Some(2), "{command:?}");
             assert_eq!(
                 err(&refused),
-                format!("error: this command reads no configuration; leave out {option}\n")
+                format!("error: this command reads no configuration; omit {option}\n")
             );
             assert_eq!(out(&refused), "");
         }
@@ -228,7 +228,7 @@ fn a_dry_run_decides_and_prints() {
     let other = run(&["replay", PAYLOAD, "--event", "gollum", "--dry-run"]);
     assert_eq!(
         out(&other),
-        "ignore: `gollum` events do not concern this App\n"
+        "ignore: this App does not handle `gollum` events\n"
     );
     let wrong = run(&["replay", PAYLOAD, "--event", "installation", "--dry-run"]);
     assert_eq!(
@@ -243,7 +243,7 @@ fn a_dry_run_decides_and_prints() {
     for more in [&["--dry-run"][..], &[]] {
         let arguments = [&["replay", no_json, "--event", "issues"], more].concat();
         let refused = run(&arguments);
-        assert_eq!(refused.status.code(), Some(2), "nothing was tried");
+        assert_eq!(refused.status.code(), Some(2), "nothing was done");
         let said = format!("error: {no_json} is not JSON: expected value at line 1 column 1\n");
         assert_eq!(err(&refused), said);
     }
@@ -266,13 +266,14 @@ fn a_dry_run_tells_of_boxes_that_were_ticked() {
     };
     assert_eq!(
         decided(&asked, &sent),
-        "run answer\n  for       mira-solano (id 70110311)\n  at        harbour-works/tidewatch#42\n  \
-         because   boxes ticked in https://github.com/harbour-works/tidewatch/issues/42#issuecomment-3310000004\n"
+        "run answer\n  for       mira-solano (id 70110311)\n  at        \
+         harbour-works/tidewatch#42\n  because   checkboxes ticked in \
+         https://github.com/harbour-works/tidewatch/issues/42#issuecomment-3310000004\n"
     );
     let ticked = asked.replacen("[ ]", "[x]", 1);
     assert_eq!(
         decided(&asked, &ticked),
-        "ignore: boxes were ticked; the answers count when the last box, Send, is ticked\n"
+        "ignore: checkboxes were ticked; the answers count once *Send these answers* is ticked\n"
     );
 }
 
@@ -317,5 +318,5 @@ async fn replay_signs_and_sends() {
     assert_eq!(rig.store.deliveries.lock().unwrap()[0].guid, "replay-1");
     let refused = send("another secret").await.unwrap();
     assert_eq!(refused.status.code(), Some(1));
-    assert!(err(&refused).contains("error: the delivery was refused with status 401\n"));
+    assert!(err(&refused).contains("error: the delivery was rejected with status 401\n"));
 }

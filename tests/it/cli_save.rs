@@ -208,8 +208,8 @@ async fn the_session_s_plan_is_saved_once_as_the_user() {
     assert_eq!(
         changed.err,
         format!(
-            "error: a plan of this session with this title, but another text, was saved before: {url}; --again saves this one, \
-             too\n"
+            "error: a plan of this session with the same title but different text was already \
+             saved as {url}; use --again to save this one too\n"
         )
     );
     assert_eq!(desk.simulator.issues(REPOSITORY).unwrap().len(), 1);
@@ -231,8 +231,8 @@ async fn a_plan_that_was_saved_without_a_link_is_not_called_saved_when_one_is_as
     let issue = number.to_string();
     let linked = ["--issue", issue.as_str()];
     let said = format!(
-        "error: the plan was saved before as {url}, which is not linked to this issue; --again saves it once more, with the \
-         link\n"
+        "error: the plan was already saved as {url}, which is not linked to this issue; use \
+         --again to save it again with the link\n"
     );
     for arguments in [&linked[..], &[linked[0], linked[1], "--dry-run"]] {
         let refused = desk.save(arguments).await;
@@ -322,7 +322,7 @@ async fn what_cannot_be_saved_says_why_and_what_to_do() {
             .save(&["--repo", "acme/search", "--issue", "a/b#1"])
             .await,
         2,
-        "--issue is in a/b, not in --repo acme/search; a plan is saved beside its issue",
+        "--issue is in a/b, not in --repo acme/search; a plan is saved in the repository of its issue",
     );
     error(
         &desk
@@ -345,17 +345,17 @@ async fn what_cannot_be_saved_says_why_and_what_to_do() {
     error(
         &desk.save(&["--plan", &titled]).await,
         1,
-        "The plan was found, but cannot be saved as it is: its title `12345` is refused (Must contain at least one \
-         alphabetic character). Start the plan with a heading that says what it will do, for example `# Plan: Add user \
-         authentication`.",
+        "The plan was found, but cannot be saved as it is: its title `12345` was rejected (Must \
+         contain at least one alphabetic character). Start the plan with a heading that says what \
+         it will do, for example `# Plan: Add user authentication`.",
     );
     let stranger = desk.simulator.writing_token("eve");
     let refused = desk.run(Some(stranger), &[]).await;
     error(
         &refused,
         1,
-        "GitHub refuses saving plans in acme/search to the token in PLANWRIGHT_TOKEN: the account may not push to the \
-         repository; it needs write access to issues, of somebody who may push",
+        "GitHub refuses saving plans in acme/search to the token in PLANWRIGHT_TOKEN: the account \
+         cannot push to the repository; it needs write access to issues, from a user who can push",
     );
     desk.simulator
         .set_issues_enabled(REPOSITORY, false)
@@ -409,7 +409,7 @@ async fn a_plan_file_of_nobody_knows_which_session_is_not_saved() {
     assert_eq!(refused.code, Some(2), "{refused:?}");
     assert!(
         refused.err.contains(
-            "strange.md is of no session that is known, perhaps of another project; read it, then save it with --plan"
+            "strange.md belongs to no known session, perhaps to another project; check it, then save it with --plan"
         ),
         "{refused:?}"
     );

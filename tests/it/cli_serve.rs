@@ -116,8 +116,8 @@ async fn a_start_without_github_says_that_github_cannot_be_reached() {
     assert!(
         error.starts_with("error: GitHub cannot be reached at http://127.0.0.1:1/: ")
             && error.ends_with(
-                "; check the network, the proxy and github.api_url; with github.app_slug set, the bot starts without \
-                 GitHub and goes on when it answers"
+                "; check the network, the proxy and github.api_url; with github.app_slug set, the \
+                 bot starts without GitHub and continues when GitHub responds"
             ),
         "{error}"
     );
@@ -139,8 +139,9 @@ async fn a_start_with_a_wrong_key_or_a_wrong_app_id_says_which_and_hides_neither
             "PLANWRIGHT_GITHUB_APP_ID",
             "815",
             format!(
-                "error: there is no App with the id 815 at {}; take the App ID from the App's settings page into \
-                 github.app_id (not the Client ID, nor the id of an installation), and check github.api_url",
+                "error: there is no App with the id 815 at {}; set github.app_id to the App ID on \
+                 the App's settings page (not the Client ID, nor the id of an installation), and \
+                 check github.api_url",
                 url::Url::parse(&simulator.api_url()).unwrap()
             ),
         ),
@@ -297,7 +298,7 @@ async fn what_an_agent_prints_to_standard_error_is_in_the_log_and_in_no_comment(
     simulator.settle().await;
     simulator.set_targets(vec![format!("http://{address}/webhook")]);
     simulator.comment(REPO, issue, "ada", "/save-plan").unwrap();
-    let line = running.line("an agent's turn did not end well").await;
+    let line = running.line("an agent's turn failed").await;
     assert_eq!(line["stderr"], "cannot read /srv/models/x", "{line}");
     running.line("run failed").await;
     let comments = simulator.comments(REPO, issue).unwrap();

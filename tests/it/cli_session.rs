@@ -77,7 +77,7 @@ fn a_plan_is_printed_byte_for_byte() {
     );
     assert_eq!(
         err(&plan),
-        "note: 3 lines of the session's logs are not readable and were skipped\n"
+        "note: 3 lines of the session's logs cannot be read and were skipped\n"
     );
 }
 
@@ -133,9 +133,9 @@ fn several_sessions_are_2_and_listed() {
     assert_eq!(
         err(&several),
         format!(
-            "error: 2 sessions have a plan; say which with --session-id, or take the newest with --newest:\n  \
-             {NEW}  2026-02-03T14:03:10.000Z  colour the tide chart\n  {OLD}  2025-11-20T09:04:00.000Z  warn before high \
-             water\n"
+            "error: 2 sessions have a plan; choose one with --session-id, or the newest with \
+             --newest:\n  {NEW}  2026-02-03T14:03:10.000Z  colour the tide chart\n  {OLD}  \
+             2025-11-20T09:04:00.000Z  warn before high water\n"
         )
     );
     assert_eq!(out(&home.run(&["plan", "--newest"])), EDITED);
@@ -256,7 +256,7 @@ fn a_plan_of_another_project_is_given_with_a_note() {
         (out(&plan).as_str(), err(&plan).as_str()),
         (
             "# There\n",
-            "note: this session is of another project: /srv/other\n"
+            "note: this session belongs to another project: /srv/other\n"
         )
     );
     let json = home.json(&["plan", "--session-id", "s9", "--json"]);
@@ -273,8 +273,8 @@ fn help_tells_which_plan_and_the_exit_codes() {
         (
             "plan",
             &[
-                "Which session:",
-                "Which plan:",
+                "The session is",
+                "The plan is",
                 "Exit codes:",
                 "--newest",
                 "byte for byte",
@@ -315,7 +315,7 @@ fn the_beginning_of_an_id_is_enough_where_it_means_one_session() {
             (
                 Some(2),
                 format!(
-                    "error: 2 sessions have ids that begin with 0d4f; write more of the one that is meant: 0d4f-other, {OLD}\n"
+                    "error: 2 sessions have ids that begin with 0d4f; give more characters: 0d4f-other, {OLD}\n"
                 )
             )
         );

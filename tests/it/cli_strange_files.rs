@@ -66,8 +66,8 @@ fn a_plan_file_that_is_a_link_out_of_the_root_is_not_read() {
             assert_eq!(
                 refused(&clone, &arguments),
                 format!(
-                    "error: cannot read {file}: a symbolic link on the way leads out of the project's folder; give a \
-                     file, or `-` for standard input\n"
+                    "error: cannot read {file}: a symbolic link in its path leads out of the \
+                     project's folder; give a file, or `-` for standard input\n"
                 )
             );
         }

@@ -52,7 +52,7 @@ fn help_tells_what_is_left_out_and_the_exit_codes() {
         "--stats",
         "Examples:\n",
         "Exit codes:\n",
-        "Left out:",
+        "Omitted:",
     ] {
         assert!(text(&help.stdout).contains(part), "{part}");
     }
@@ -151,9 +151,7 @@ fn parts_are_files_and_no_file_is_overwritten() {
     assert_eq!(again.status.code(), Some(1));
     assert_eq!(
         text(&again.stderr).lines().last().unwrap(),
-        format!(
-            "error: {last} exists and is not overwritten; move it away or choose another --output"
-        )
+        format!("error: {last} already exists; move it or choose another --output")
     );
     assert_eq!(names(&directory).len(), 1);
     assert_eq!(
@@ -192,32 +190,32 @@ fn nothing_left_is_1_and_says_why() {
         assert_eq!(
             fails("# A plan\n\n[]\n", arguments),
             "note: 2 lines cannot be read and were skipped, the first is line 1\n\
-             error: log.jsonl: this is no session log: 2 lines, none is an entry\n"
+             error: log.jsonl: this is not a session log: 2 lines, none of them an entry\n"
         );
     }
     assert_eq!(
         fails("\n", &[]),
-        "error: log.jsonl: there is no entry in it\n"
+        "error: log.jsonl: it contains no entries\n"
     );
     assert_eq!(
         fails("", &["--no-filter"]),
-        "error: log.jsonl: there is no entry in it\n"
+        "error: log.jsonl: it contains no entries\n"
     );
     assert_eq!(
         fails(user, &[]),
-        "error: log.jsonl: the session is empty: it needs three entries with words of the user and of the assistant; \
-         --no-filter prints what there is\n"
+        "error: log.jsonl: the session is empty: it needs three entries with text from the user \
+         and the assistant; --no-filter prints everything\n"
     );
     let other = format!("{{\"sessionId\":\"a\",{}\n", &user[1..]);
     assert_eq!(
         fails(&other.repeat(4), &["--session-id", "b"]),
-        "error: log.jsonl: session b is empty: it needs three entries with words of the user and of the assistant; \
-         check the id, --no-filter prints what there is\n"
+        "error: log.jsonl: session b is empty: it needs three entries with text from the user and \
+         the assistant; check the id, --no-filter prints everything\n"
     );
     assert_eq!(
         fails(&format!("{user}\n{assistant}\n{assistant}\n"), &[]),
-        "error: log.jsonl: the session is only a warm-up: the first prompt says so and no tool is used; \
-         --no-filter prints what there is\n"
+        "error: log.jsonl: the session is only a warm-up: the first prompt says so and no tool is \
+         used; --no-filter prints everything\n"
     );
     assert_eq!(
         fails("{}\n", &[]),
@@ -254,7 +252,7 @@ fn a_line_over_the_limit_is_said() {
         text(&done.stderr),
         "note: line 1 is longer than 64 MiB and was skipped\n\
          1 entry read, 0 written; left out: too long 1; 67108865 → 0 bytes, 100.0 % less\n\
-         error: log.jsonl: nothing in it can be read: of 1 line, 1 longer than 64 MiB\n"
+         error: log.jsonl: it cannot be read: of 1 line, 1 longer than 64 MiB\n"
     );
 }
 
@@ -277,7 +275,7 @@ fn wrong_arguments_are_2() {
     std::fs::write(folder.path().join("file"), "").unwrap();
     let no_directory = run(folder.path(), &[LOG, "--output", "file"]);
     assert_eq!(no_directory.status.code(), Some(1), "as the help says");
-    assert!(text(&no_directory.stderr).starts_with("error: cannot make the directory file: "));
+    assert!(text(&no_directory.stderr).starts_with("error: cannot create the directory file: "));
 }
 
 #[test]

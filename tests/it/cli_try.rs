@@ -47,7 +47,7 @@ fn a_command_that_saves_nothing_succeeds_with_its_reply() {
     assert!(shown.contains("(1 post)\n"), "{shown}");
     assert!(shown.contains("    | `/plan-status` |"), "{shown}");
     assert!(!shown.contains("<!--"), "{shown}");
-    let end = "\nThe pages above are gone; `planwright try --keep` keeps them up.\n";
+    let end = "\nThe pages above are closed; `planwright try --keep` keeps them open.\n";
     assert!(shown.ends_with(end), "{shown}");
     for command in ["/plan-status", "/cancel"] {
         let done = thread(command, &["--json"]);
@@ -103,7 +103,7 @@ fn what_stays_up_can_be_worked_with() {
         panic!("{said:?}")
     };
     assert!(
-        stay.starts_with("The pages stay up at http://127.0.0.1:"),
+        stay.starts_with("The pages stay open at http://127.0.0.1:"),
         "{stay}"
     );
     let token = export.strip_prefix("export PLANWRIGHT_TOKEN=").unwrap();
@@ -179,7 +179,7 @@ fn an_agent_can_be_tried() {
     assert_eq!(asked.status.code(), Some(1));
     assert_eq!(
         text(&asked.stderr),
-        "error: no plan was saved: the run waits for answers; with --keep they can be given on the page\n"
+        "error: no plan was saved: the run is waiting for answers; use --keep to answer on the page\n"
     );
     assert!(
         text(&asked.stdout).contains("- [ ] "),
@@ -193,11 +193,11 @@ fn what_try_makes_itself_cannot_be_set() {
     for (arguments, want) in [
         (
             ["--config", "x.toml"],
-            "error: try reads no configuration file; leave out --config, and set what is for the agent with --set agent.KEY=VALUE\n",
+            "error: `try` reads no configuration file; omit --config, and configure the agent with --set agent.KEY=VALUE\n",
         ),
         (
             ["--set", "store.path=x.db"],
-            "error: try sets up everything but the agent; leave out --set store.path, only keys that begin with agent. can be set\n",
+            "error: `try` sets everything except the agent; omit --set store.path, only keys that begin with agent. can be set\n",
         ),
     ] {
         let done = thread("/save-plan", &arguments);
@@ -252,7 +252,7 @@ fn the_dates_of_a_conversation_and_its_bots_are_shown() {
         .spawn();
     let mut child = Ended(child.unwrap());
     let mut lines = BufReader::new(child.0.stderr.take().unwrap()).lines();
-    let up = lines.find(|line| line.as_ref().unwrap().contains("The pages stay up at "));
+    let up = lines.find(|line| line.as_ref().unwrap().contains("The pages stay open at "));
     let up = up.unwrap().unwrap();
     let address = up.split_whitespace().nth(5).unwrap();
     let address = address.strip_prefix("http://").unwrap();

@@ -162,7 +162,7 @@ async fn questions_are_answered_by_boxes() {
         system
             .said(REPO, issue)
             .iter()
-            .any(|one| one.body.contains("Open is question 2"))
+            .any(|one| one.body.contains("Question 2 is still open"))
     };
     system
         .shown("a free box", || {

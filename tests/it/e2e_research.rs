@@ -182,10 +182,10 @@ async fn five_topics_come_to_what_is_there() {
     assert_eq!(reports[4], None);
     let marks = [
         "✅ written, for",
-        "Recovered: the agent wrote it to `docs/findings.md` and not where it was told to.",
+        "Recovered: the agent wrote it to `docs/findings.md` instead of the requested path.",
         "it was claimed to be written, and was not",
         "✅ written, for",
-        "The agent took longer than it may",
+        "The agent exceeded its time limit",
     ];
     for (comment, mark) in said[1..].iter().zip(marks) {
         assert!(comment.body.contains(mark), "{mark}: {}", comment.body);
@@ -257,7 +257,7 @@ async fn too_few_reports_fail_and_a_retry_does_the_missing_ones_only() {
         "{}",
         said[0].body
     );
-    let least = "1 of 3 topics have a report that an agent wrote; at least 2 must.";
+    let least = "1 of 3 topics have a report; the minimum is 2.";
     assert!(said[0].body.contains(least), "{}", said[0].body);
     let topics = ["one", "two", "three"];
     let reports = assert_comments(&said, &topics);
@@ -340,7 +340,7 @@ async fn cancelled_research_leaves_no_process_and_no_topic_at_work() {
     assert_eq!(shows("🔎"), 0, "{said:#?}");
     assert_eq!(shows("⏳"), 0, "{said:#?}");
     assert_eq!(shows("✅ written"), 1, "{said:#?}");
-    assert_eq!(shows("⏹️ not done, the run ended before"), 4, "{said:#?}");
+    assert_eq!(shows("⏹️ not done: the run ended first"), 4, "{said:#?}");
     // Who wants it after all gets the rest.
     healed.store(true, Ordering::SeqCst);
     system.sim.comment(REPO, issue, "ada", "/retry").unwrap();

@@ -208,7 +208,7 @@ async fn what_cannot_be_used_is_said_and_nothing_is_saved() {
         (
             "session=pointer.jsonl",
             "session_not_found",
-            "a pointer of Git LFS",
+            "a Git LFS pointer",
         ),
         ("session=talk.jsonl", "no_plan_found", "Lines read: 1"),
         ("session=../x", "invalid_input", "`..`"),

@@ -77,8 +77,8 @@ fn edit_plan(rig: &Rig, from: &str, to: &str) {
 
 fn is_answered_with(said: &str, number: u64) {
     let first = format!(
-        "✅ Already saved as [#{number}](https://github.test/{number}): the plan here has not changed since, so it was not \
-         saved a second time.\n\n"
+        "✅ Already saved as [#{number}](https://github.test/{number}): the plan here has not \
+         changed since, so it was not saved again.\n\n"
     );
     assert!(said.starts_with(&first), "{said}");
     assert!(said.contains("already_saved: true"), "{said}");
@@ -179,8 +179,9 @@ async fn a_changed_text_is_saved_and_replaces_the_issue_before() {
     let told = rig.forge.own_bodies(old).pop().unwrap();
     assert!(
         told.starts_with(&format!(
-            "This plan was replaced by [#{new}](https://github.test/{new}): it was saved from acme/search#7 again, and was \
-             no longer the same. This issue stays open; close it if nobody needs it any more.\n"
+            "This plan was replaced by [#{new}](https://github.test/{new}): a changed version was \
+             saved from acme/search#7. This issue stays open; close it if it is no longer \
+             needed.\n"
         )),
         "{told}"
     );

@@ -167,7 +167,7 @@ async fn questions_are_asked_answered_and_go_back_into_the_same_session() {
     now(&rig).await;
     assert_eq!(rig.state(&run).await, State::Waiting);
     let reply = rig.forge.own_bodies(HERE).pop().unwrap();
-    assert!(reply.contains("Open is question 2"), "{reply}");
+    assert!(reply.contains("Question 2 is still open"), "{reply}");
 
     answers(&rig, "2: about 2 GB").await;
     now(&rig).await;
@@ -509,7 +509,7 @@ async fn an_agent_that_obeys_the_conversation_is_held_until_a_writer_decides() {
     now(&rig).await;
     assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
     assert!(status(&rig).contains("fallback"), "{}", status(&rig));
-    assert!(document(&rig).contains("ada decided to go on without it"));
+    assert!(document(&rig).contains("ada decided to continue without it"));
 }
 
 #[tokio::test]
@@ -580,7 +580,9 @@ async fn a_question_that_cannot_be_read_beside_a_good_plan_is_reported() {
     assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
     let said = status(&rig);
     assert!(
-        said.contains("Not everything that the agent wanted to ask was asked: A question marker could not be read"),
+        said.contains(
+            "Some of the agent's questions were not asked: A question marker could not be read"
+        ),
         "{said}"
     );
 }
@@ -612,7 +614,7 @@ async fn the_fifth_question_and_the_seventh_option_are_told_to_the_agent_with_th
         }
         // Where the agent could have asked again, it decided not to.
         let said = status(&rig);
-        let reported = said.contains("Not everything that the agent wanted to ask was asked");
+        let reported = said.contains("Some of the agent's questions were not asked");
         assert_eq!(reported, rounds == 1, "{said}");
     }
 }

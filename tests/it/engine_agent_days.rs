@@ -328,7 +328,7 @@ async fn who_is_queued_behind_a_run_that_waits_for_people_is_told_so() {
     let said = rig.forge.own_bodies(HERE).pop().unwrap();
     assert!(said.starts_with("⏳ Queued"), "{said}");
     assert!(
-        said.contains("comes first (waits for answers to 2 questions until "),
+        said.contains("comes first (waiting for answers to 2 questions until "),
         "{said}"
     );
 }
@@ -378,7 +378,7 @@ async fn a_run_without_a_free_agent_holds_no_worker_and_spends_nothing() {
     let view = rig.view(&run).await;
     assert_eq!(view.state, State::Waiting);
     let note = view.note.unwrap();
-    assert_eq!(note, "all agents are at work for others");
+    assert_eq!(note, "waiting for a free agent");
     assert!(agent.prompts().is_empty());
     agent
         .full

@@ -34,13 +34,13 @@ fn endings() -> Vec<(Ending, &'static str, usize, &'static str)> {
             error("success", "Invalid API key", Some(401)),
             "agent_unavailable",
             1,
-            "the agent has no credentials that its model's service accepts",
+            "the agent's credentials were rejected by the model's service",
         ),
         (
             error("success", "Not logged in · Please run /login", None),
             "agent_unavailable",
             1,
-            "the agent has no credentials that its model's service accepts",
+            "the agent's credentials were rejected by the model's service",
         ),
         (
             error("success", "Credit balance is too low", Some(400)),
@@ -52,13 +52,13 @@ fn endings() -> Vec<(Ending, &'static str, usize, &'static str)> {
             error("success", "API Error: Connection error.", None),
             "agent_failed",
             3,
-            "the agent did not reach its model's service over the network",
+            "the agent could not reach the model's service over the network",
         ),
         (
             error("success", "Overloaded", Some(529)),
             "agent_failed",
             3,
-            "the model's service was overloaded, each time it was tried",
+            "the model's service was overloaded in every attempt",
         ),
         (
             error(
@@ -92,7 +92,7 @@ fn endings() -> Vec<(Ending, &'static str, usize, &'static str)> {
             Ending::Limited(Limit::Silence),
             "agent_timeout",
             3,
-            "the agent gave no sign of life within its time limit, each time it was tried",
+            "the agent produced no output within its time limit in any attempt",
         ),
         (
             Ending::Limited(Limit::Turns),
@@ -110,13 +110,13 @@ fn endings() -> Vec<(Ending, &'static str, usize, &'static str)> {
             Ending::Limited(Limit::Output),
             "agent_failed",
             1,
-            "the agent printed more than the bot reads",
+            "the agent exceeded its output limit",
         ),
         (
             Ending::NoResult,
             "agent_failed",
             3,
-            "the agent gave no answer, each time it was tried",
+            "the agent gave no answer in any attempt",
         ),
         (
             Ending::ProcessError {
@@ -125,7 +125,7 @@ fn endings() -> Vec<(Ending, &'static str, usize, &'static str)> {
             },
             "agent_failed",
             3,
-            "the agent's process ended without a result, each time it was tried",
+            "the agent's process ended without a result in every attempt",
         ),
         (
             Ending::NotStarted("no such file: /x/claude".into()),
@@ -139,7 +139,7 @@ fn endings() -> Vec<(Ending, &'static str, usize, &'static str)> {
             },
             "agent_failed",
             1,
-            "the agent's answer held a secret of this bot and is not used",
+            "the agent's answer contained a secret of this bot and was discarded",
         ),
     ]
 }
@@ -276,7 +276,7 @@ async fn over_a_budget_nothing_is_spent_and_the_plan_is_saved_as_found() {
     assert_eq!(rig.state(&second).await, State::Succeeded);
     assert_eq!(agent.prompts().len(), 1);
     let said = rig.forge.own_bodies(HERE).pop().unwrap();
-    let why = "because the budget for agents is used up (you may start 1 run with an agent in an hour; there is room again from ";
+    let why = "because the budget for agents is used up (you can start 1 run with an agent in an hour; available again from ";
     assert!(said.contains(why), "{said}");
     assert!(said.contains("enriched: fallback"), "{said}");
     assert_eq!(rig.forge.plans().len(), 2);
@@ -299,7 +299,7 @@ async fn over_a_budget_without_a_plan_the_error_says_when_there_is_room() {
     );
     let said = rig.forge.own_bodies(EMPTY).remove(0);
     assert!(
-        said.contains("A limit is reached: you may start 1 run with an agent in an hour."),
+        said.contains("A limit is reached: you can start 1 run with an agent in an hour."),
         "{said}"
     );
 }

@@ -148,7 +148,7 @@ async fn a_push_of_fifty_plans_with_fifty_files_each_ends_within_the_budget_of_a
     assert_eq!(check.report.title, "31 of 50 plans were not checked");
     assert!(
         check.report.summary.contains(
-            "- ⏭️ `plans/49.plan.md`: Not checked: the check has made as many requests to GitHub as one check may.\n"
+            "- ⏭️ `plans/49.plan.md`: Not checked: the check reached its limit of requests to GitHub.\n"
         ),
         "{}",
         check.report.summary
@@ -230,8 +230,9 @@ async fn commits_of_somebody_without_triage_permission_are_checked_with_a_small_
     );
     assert!(
         check.report.summary.contains(
-            "eve, who pushed these commits, has no triage permission: the check may make 100 requests to GitHub. Somebody with \
-             that permission can comment `/check-plan` for a full check."
+            "eve, who pushed these commits, has no triage permission: the check is limited to 100 \
+             requests to GitHub. Somebody with that permission can comment `/check-plan` for a \
+             full check."
         ),
         "{}",
         check.report.summary

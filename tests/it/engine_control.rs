@@ -115,7 +115,7 @@ async fn cancel_with_nothing_to_cancel_says_so() {
     rig.settle().await;
     let said = rig.forge.own_bodies(HERE);
     assert!(
-        said[1].starts_with("No failed or cancelled run here"),
+        said[1].starts_with("No run has failed or been cancelled here"),
         "{said:?}"
     );
 }

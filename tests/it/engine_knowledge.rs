@@ -138,7 +138,7 @@ async fn what_is_not_taken_is_named_and_the_rest_is_read() {
     }
     let found = gathered(&forge).await.unwrap();
     assert_eq!(paths(&found), [path("a.md")]);
-    let why = "its download leads to https://else.test, where this bot does not read";
+    let why = "its download redirects to https://else.test, which this bot is not allowed to read";
     let expected = [
         ("../../../etc/passwd.md", Why::OddPath),
         ("b.md", Why::NotText),

@@ -240,11 +240,11 @@ async fn what_cannot_be_done_says_why_and_what_exists() {
     let text = error.to_string();
     let (number, _) = rig.forge.plans().remove(0);
     assert!(
-        text.starts_with("not now: GitHub's rate limit stops "),
+        text.starts_with("cannot save now: GitHub's rate limit stops "),
         "{text}"
     );
     assert!(
-        text.contains(&format!("/{number} exists and is not complete")),
+        text.contains(&format!("/{number} exists but is incomplete")),
         "{text}"
     );
     assert!(text.ends_with("run the same command again later"), "{text}");
@@ -333,7 +333,7 @@ async fn a_begun_issue_that_was_deleted_is_not_promised_to_be_completed() {
     let number = deleted.first().unwrap();
     assert!(
         error.to_string().ends_with(&format!(
-            "/{number} was begun and is gone: --again saves the plan as a new one"
+            "/{number} no longer exists; use --again to save the plan as a new issue"
         )),
         "{error}"
     );
@@ -366,7 +366,7 @@ async fn whoever_waits_is_told_what_for() {
     let told = told.into_inner().unwrap();
     assert!(
         told.iter()
-            .all(|why| why.starts_with("the outcome of ") && why.contains("; looking again in ")),
+            .all(|why| why.starts_with("the outcome of ") && why.contains("; checking again in ")),
         "{told:?}"
     );
     assert!(!told.is_empty());
@@ -383,7 +383,7 @@ async fn a_refusal_after_a_lost_answer_does_not_say_that_nothing_exists() {
     assert!(
         error
             .to_string()
-            .ends_with("; a plan issue may exist, the same command finds and completes it"),
+            .ends_with("; a plan issue may exist; the same command finds and completes it"),
         "{error}"
     );
 }

@@ -83,7 +83,10 @@ async fn a_refused_ticking_can_be_corrected_and_sent_again() {
         assert_eq!(rig.state(&run).await, State::Waiting, "{why}");
         let said = reply(&rig);
         assert!(said.starts_with("😕 ada: ") && said.contains(why), "{said}");
-        assert!(said.contains("The box that sends is free again"), "{said}");
+        assert!(
+            said.contains("*Send these answers* is unticked again"),
+            "{said}"
+        );
         let ticks = boxes::parse(&comment(&rig).1).unwrap();
         assert!(!ticks.send, "{why}");
         let chosen: usize = ticks.questions.iter().map(|one| one.chosen.len()).sum();
@@ -111,7 +114,7 @@ async fn ticks_for_some_questions_are_noted_and_the_others_wait() {
     let said = reply(&rig);
     assert!(
         said.starts_with(
-            "✍️ Noted, ada. Open is question 2; `/answer skip` goes on without. The box"
+            "✍️ Noted, ada. Question 2 is still open; `/answer skip` continues without an answer. *Send"
         ),
         "{said}"
     );
@@ -142,7 +145,7 @@ async fn ticks_for_some_questions_are_noted_and_the_others_wait() {
     now(&rig).await;
     assert_eq!(comment(&rig).1, body);
     assert_eq!(rig.forge.own_bodies(HERE).len(), before + 1);
-    assert!(reply(&rig).contains("no question of the bot is open"));
+    assert!(reply(&rig).contains("the bot has no open questions"));
 }
 
 #[tokio::test]
@@ -182,7 +185,7 @@ async fn questions_nobody_answered_in_time_are_seen_where_they_were_asked() {
     let body = comment(&rig).1;
     assert!(
         body.starts_with(
-            "⌛ **Not everything was answered in time.** What is open is listed in the plan."
+            "⌛ **Not all questions were answered in time.** The plan lists the open ones."
         ),
         "{body}"
     );
@@ -231,8 +234,9 @@ async fn each_question_says_how_many_options_can_be_chosen_and_how_to_say_someth
     let body = comment(&rig).1;
     assert!(
         body.contains(
-            "**1.** Where?\n\nChoose one option. For another answer, comment `/answer 1: your own words`, or edit this \
-             comment: write it behind *other* and tick that.\n\n- [ ] a) Disk"
+            "**1.** Where?\n\nChoose one option. For another answer, comment `/answer 1: your own \
+             words`, or edit this comment: write it after *other* and tick that checkbox.\n\n- [ ] \
+             a) Disk"
         ),
         "{body}"
     );
@@ -244,7 +248,7 @@ async fn each_question_says_how_many_options_can_be_chosen_and_how_to_say_someth
     now(&rig).await;
     let said = reply(&rig);
     assert!(
-        said.contains("Question 1 takes one option, but several are chosen. Choose one of them, or say it in your own words"),
+        said.contains("Question 1 takes one option, but several are chosen. Choose one of them, or write your own answer"),
         "{said}"
     );
     assert!(!said.contains("The box"), "{said}");

@@ -158,7 +158,7 @@ async fn five_topics_come_to_what_is_there_and_not_to_what_is_said() {
     assert!(bodies[3].contains("degraded"), "{}", bodies[3]);
     assert!(bodies[3].contains("a hundred requests in a second"));
     assert!(
-        bodies[5].contains("took longer than it may"),
+        bodies[5].contains("exceeded its time limit"),
         "{}",
         bodies[5]
     );
@@ -221,7 +221,7 @@ async fn what_stands_in_for_reports_never_counts_as_success() {
     assert_eq!(rig.state(&run).await, State::Failed, "{said}");
     assert!(said.contains("## Error: agent_failed"), "{said}");
     assert!(
-        said.contains("1 of 3 topics have a report that an agent wrote; at least 2 must."),
+        said.contains("1 of 3 topics have a report; the minimum is 2."),
         "{said}"
     );
     assert!(said.contains("Topic 2 (two): degraded"), "{said}");
@@ -327,7 +327,7 @@ async fn an_agent_that_obeys_the_data_has_no_report() {
     rig.settle().await;
     assert_eq!(topics(&rig, &run).await, [TopicState::Failed]);
     let said = rig.forge.own_bodies(HERE).concat();
-    assert!(said.contains("followed an instruction that stands in the data"));
+    assert!(said.contains("followed an instruction in its input"));
     assert!(!said.contains("As asked"), "{said}");
 }
 
@@ -337,7 +337,10 @@ async fn wrong_topics_are_refused_with_the_remedy_and_cost_nothing() {
     for (topics, want) in [
         ("", "There is no topic to research."),
         (" ; \n - \n", "There is no topic to research."),
-        ("a; b; c; d; e; f; g; h; i", "9 topics are more than 8"),
+        (
+            "a; b; c; d; e; f; g; h; i",
+            "9 topics were given; one run is limited to 8",
+        ),
         (&"x".repeat(301), "A topic is longer than 300 characters"),
     ] {
         let rig = rig(&agent).await;
@@ -409,7 +412,7 @@ async fn what_is_paid_for_is_not_thrown_away_when_a_limit_lets_no_further_topic_
     let said = status(&rig);
     assert!(said.contains("## Error: agent_limit"), "{said}");
     assert!(
-        said.contains("Comment `/research` with the topics that are missing"),
+        said.contains("Comment `/research` with the missing topics"),
         "{said}"
     );
     assert!(

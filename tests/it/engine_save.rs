@@ -282,7 +282,7 @@ async fn an_outage_is_given_up_after_the_configured_time_reported_and_retried() 
     assert_eq!(view.code.map(Code::name), Some("github_unavailable"));
     let said = rig.forge.own_bodies(HERE);
     assert!(
-        said[0].contains("GitHub did not do what was asked for more than 2 h."),
+        said[0].contains("Requests to GitHub have failed for more than 2 h."),
         "{}",
         said[0]
     );

@@ -213,7 +213,7 @@ async fn other_files_are_left_alone_and_the_conversation_counts() {
     assert_eq!(rig.state(&run).await, State::Succeeded);
     let report = rig.forge.own_bodies(HERE).remove(0);
     assert!(
-        report.contains("The attachment `build.log` was not searched for a plan: GitHub does not give it to the App (404 Not Found)."),
+        report.contains("The attachment `build.log` was not searched for a plan: GitHub does not let the App read it (404 Not Found)."),
         "{report}"
     );
 }
@@ -276,7 +276,7 @@ async fn a_named_log_that_cannot_be_used_is_an_error_and_the_conversation_is_not
             "a.jsonl@HEAD",
             Ok(pointer.to_vec()),
             named,
-            ["a pointer of Git LFS", "without Git LFS"],
+            ["a Git LFS pointer", "without Git LFS"],
         ),
         (
             &attached,
@@ -290,7 +290,7 @@ async fn a_named_log_that_cannot_be_used_is_an_error_and_the_conversation_is_not
                 to: "https://evil.example".into(),
             }),
             &linked,
-            ["leads to https://evil.example", "source.redirect_hosts"],
+            ["redirects to https://evil.example", "source.redirect_hosts"],
         ),
     ] {
         let rig = with(&[(name, result)]).await;
@@ -338,7 +338,7 @@ async fn a_log_without_a_plan_says_what_it_holds() {
             "/save-plan session=a.jsonl session-id=s2",
             [
                 "None of its entries belongs to the session `s2`",
-                "it holds `s1`",
+                "it contains `s1`",
             ],
         ),
     ] {
@@ -377,15 +377,15 @@ async fn options_that_cannot_be_used_are_answered_and_nothing_is_read() {
             "/save-plan session=/etc/passwd",
             "must begin inside this repository",
         ),
-        ("/save-plan sesion=a.jsonl", "`session` is probably meant"),
+        ("/save-plan sesion=a.jsonl", "the closest is `session`"),
         ("/save-plan session=a session=b", "given twice"),
         (
             "/save-plan session=a.jsonl@refs/pull/5/head",
-            "a commit of this repository",
+            "name a branch, tag or commit of this repository",
         ),
         (
             "/save-plan session=a.jsonl@pull/5/head",
-            "a commit of this repository",
+            "name a branch, tag or commit of this repository",
         ),
         (
             "/save-plan session-id=s1",

@@ -29,11 +29,11 @@ async fn a_refused_title_is_named_with_its_reason() {
     for (title, said) in [
         (
             "# Plan: 12345",
-            "its title `12345` is refused (Must contain at least one alphabetic character).",
+            "its title `12345` was rejected (Must contain at least one alphabetic character).",
         ),
         (
             "# null",
-            "its title `null` is refused (Too short (4 characters, minimum 5)).",
+            "its title `null` was rejected (Too short (4 characters, minimum 5)).",
         ),
         ("# 🎉🎉🎉🎉🎉", "Title is empty or whitespace-only."),
         ("", "Title is empty or whitespace-only."),
@@ -122,7 +122,7 @@ async fn a_misspelt_option_is_answered_at_once_while_another_command_waits_for_d
     assert!(
         said.starts_with(
             "## Error: invalid_input\n\nThe option `sesion=` of `/save-raw-plan` cannot be used: \
-             there is no such option; `session` is probably meant."
+             there is no such option; the closest is `session`."
         ),
         "{said}"
     );
@@ -140,8 +140,8 @@ async fn commands_within_a_pasted_plan_are_saved_with_it_and_mentioned() {
     rig.settle().await;
     assert_eq!(rig.forge.plans().len(), 1);
     let said = rig.forge.own_bodies(HERE).pop().unwrap();
-    let note = "The plan holds lines that look like commands (`/save-plan` and 1 more). They are part of the plan \
-                and were not run.";
+    let note = "The plan contains lines that look like commands (`/save-plan` and 1 more). They \
+                are part of the plan and were not run.";
     assert!(said.contains(note), "{said}");
     let (number, _) = rig.forge.plans().remove(0);
     let comment = rig.forge.own_bodies(number).remove(0);

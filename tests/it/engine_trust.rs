@@ -112,7 +112,7 @@ async fn a_plan_that_only_a_stranger_posted_needs_a_confirmation_that_names_the_
     let (state, said) = outcome(&rig, "/save-plan author=bob").await;
     assert_eq!(state, State::Failed);
     assert!(
-        said.contains("- Only posts by bob were looked at, as `author=` asks\n"),
+        said.contains("- Only posts by bob were searched, because of `author=`\n"),
         "{said}"
     );
     let (state, said) = outcome(&rig, "/save-plan author=a/b").await;
@@ -218,7 +218,7 @@ async fn an_agent_is_not_shown_a_strangers_plan_but_the_opening_text() {
     );
 }
 
-/// [`PLAN`] with text that people do not see.
+/// [`PLAN`] with text that invisible.
 fn with_hidden() -> String {
     PLAN.replace(
         "2. Read the file",
@@ -237,8 +237,8 @@ async fn hidden_text_is_left_out_of_the_plan_and_shown_in_the_report() {
     assert!(saved.contains("2. Read the file at start"), "{saved}");
     assert!(
         said.contains(
-            "Text that people do not see on GitHub was left out of the plan (2 parts). To save it, too, comment the \
-             command again with `hidden=keep`."
+            "Text that is invisible on GitHub was left out of the plan (2 parts). To include it, \
+             comment the command again with `hidden=keep`."
         ),
         "{said}"
     );
@@ -262,7 +262,7 @@ async fn hidden_text_whose_removal_would_change_what_people_read_is_not_left_out
     assert_eq!(state, State::Failed);
     assert!(
         said.contains(
-            "The plan holds text that people do not see on GitHub, and cannot be shown the same without it."
+            "The plan contains text that is invisible on GitHub, and removing it would change the visible text."
         ),
         "{said}"
     );
@@ -277,8 +277,8 @@ async fn a_raw_plan_with_hidden_text_is_refused_until_somebody_decides() {
     assert_eq!(state, State::Failed);
     assert!(
         said.starts_with(
-            "## Error: validation_failed\n\nThe plan holds text that people do not see on GitHub, and is to be saved exactly as \
-             found. Nothing was saved.\n"
+            "## Error: validation_failed\n\nThe plan contains text that is invisible on GitHub, \
+             and must be saved exactly as found. Nothing was saved.\n"
         ),
         "{said}"
     );
@@ -286,8 +286,8 @@ async fn a_raw_plan_with_hidden_text_is_refused_until_somebody_decides() {
     assert!(said.contains("Agent: run curl"), "{said}");
     assert!(
         said.contains(
-            "**What to do:** Comment `/save-raw-plan hidden=remove` to save the plan without this text, or \
-             `/save-raw-plan hidden=keep` to save it, too."
+            "**What to do:** Comment `/save-raw-plan hidden=remove` to save the plan without this \
+             text, or `/save-raw-plan hidden=keep` to save it with the plan."
         ),
         "{said}"
     );
@@ -306,9 +306,7 @@ async fn hidden_text_is_saved_where_the_command_asks_for_it_and_the_report_says_
         assert_eq!(state, State::Succeeded, "{said}");
         assert!(document(&rig).contains("Agent: run curl"), "{command}");
         assert!(
-            said.contains(
-                "The plan was saved with text that people do not see on GitHub (2 parts)."
-            ),
+            said.contains("The plan was saved with text that is invisible on GitHub (2 parts)."),
             "{said}"
         );
         assert!(
@@ -326,6 +324,6 @@ async fn comments_in_code_are_seen_by_people_and_are_saved() {
         rig.forge.open(HERE, "Slow", &["It is.", &plan]);
         let (state, said) = outcome(&rig, command).await;
         assert_eq!(state, State::Succeeded, "{said}");
-        assert!(!said.contains("people do not see"), "{said}");
+        assert!(!said.contains("invisible"), "{said}");
     }
 }

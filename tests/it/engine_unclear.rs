@@ -87,8 +87,8 @@ async fn an_unclear_choice_is_asked_with_boxes_and_the_answer_is_saved() {
     let question = rig.forge.own_bodies(HERE).pop().unwrap();
     assert!(
         question.contains(
-            "there is more than one plan here, and it is not clear which one `/save-plan` is about. Tick one box and then \
-             the last one, or comment, for example, `/answer 1: a`."
+            "there is more than one plan here, and it is not clear which one `/save-plan` is about. Tick one option, \
+             then *Send these answers*; or comment, for example, `/answer 1: a`."
         ),
         "{question}"
     );
@@ -137,7 +137,7 @@ async fn none_of_these_saves_nothing_and_says_what_to_do() {
         "{said}"
     );
     assert!(
-        said.contains("`/save-raw-plan from=` and the address of the comment that holds it."),
+        said.contains("`/save-raw-plan from=` and the address of the comment that contains it."),
         "{said}"
     );
     assert!(rig.forge.plans().is_empty());
@@ -152,7 +152,7 @@ async fn where_nobody_answers_nothing_is_saved() {
     let said = status(&rig);
     assert!(
         said.starts_with(
-            "## Error: questions_unanswered\n\nNobody said which of the plans here is meant. Nothing was saved.\n"
+            "## Error: questions_unanswered\n\nNobody chose one of the plans. Nothing was saved.\n"
         ),
         "{said}"
     );
@@ -174,7 +174,7 @@ async fn the_operator_can_have_the_best_taken_or_nothing_saved() {
     let (bobs, _) = ids(&best);
     let said = status(&best);
     let note = format!(
-        "The likeliest one was taken; another is CSV in the browser (by bob). To save that one, comment the command with \
+        "The most likely one was saved; another is CSV in the browser (by bob). To save that one, comment the command with \
          `from={bobs}`."
     );
     assert!(said.contains(&note), "{said}");

@@ -209,9 +209,7 @@ fn a_post_that_nests_too_deeply_is_no_plan_and_the_reason_is_told() {
             .iter()
             .map(ToString::to_string)
             .collect::<Vec<_>>(),
-        [
-            "comment 1 by mira: nests quotes or lists too deeply, or leaves too many cells of a table out"
-        ]
+        ["comment 1 by mira: nests quotes or lists too deeply, or its tables omit too many cells"]
     );
     assert!(
         !search

@@ -78,7 +78,7 @@ fn every_era_is_read() {
             &[][..],
             &[
                 NO_HEADER,
-                "the body: there is no plan block anywhere: the whole body was taken for the plan, as erk stored plans at first",
+                "the body: there is no plan block: the whole body was used as the plan, as the first erk releases stored it",
             ][..],
         ),
         ("plan-content.md", StoredForm::PlanContent, &[101], &[]),
@@ -102,7 +102,7 @@ fn a_browser_that_turns_line_ends_into_crlf_changes_no_plan() {
     let browser = |text: &mut String| *text = text.replace('\n', "\r\n");
     let note = |place: &str| {
         format!(
-            "{place}: its line ends are CRLF, as after an edit in a browser; the plan was read with LF, as it was written"
+            "{place}: its line endings are CRLF, as after an edit in a browser; the plan was read with LF"
         )
     };
     for name in ["plan-content.md", "plan-body.md"] {
@@ -172,7 +172,7 @@ fn a_header_field_of_the_wrong_type_is_told() {
         StoredForm::PlanBody,
         &[102],
         &[
-            "the body: plan_comment_id in the plan-header is \"the second\", which is no comment id; the comments were searched instead",
+            "the body: plan_comment_id in the plan-header is \"the second\", which is not a comment id; the comments were searched instead",
         ],
     );
     page.body = page.body.replace("the second", "'102'");
@@ -212,7 +212,7 @@ fn a_deleted_comment_is_looked_for_elsewhere_and_then_told() {
     page.comments.remove(1);
     assert_refuses(
         &page,
-        "the plan-header names comment 102 as the plan, but that comment is gone or empty, and no other one holds a plan: save the plan again",
+        "the plan-header names comment 102 as the plan, but that comment is gone or empty, and no other one contains a plan: save the plan again",
     );
     page.comments.push(StoredComment {
         id: 120,
@@ -223,7 +223,7 @@ fn a_deleted_comment_is_looked_for_elsewhere_and_then_told() {
         &page,
         StoredForm::PlanBody,
         &[120],
-        &["the body: the plan-header names comment 102, which is not there any more"],
+        &["the body: the plan-header names comment 102, which no longer exists"],
     );
     let mut emptied = self::page("plan-body.md");
     emptied.comments[1].body = "Never mind.".to_owned();
@@ -232,14 +232,16 @@ fn a_deleted_comment_is_looked_for_elsewhere_and_then_told() {
         &emptied,
         StoredForm::PlanBody,
         &[120],
-        &["comment 102: the plan-header names this comment, but it holds no plan block any more"],
+        &[
+            "comment 102: the plan-header names this comment, but it no longer contains a plan block",
+        ],
     );
     page.body = page
         .body
         .replace("plan_comment_id: 102", "plan_comment_id: null");
     assert_refuses(
         &page,
-        "the plan-header is there, but the plan is not: the save was interrupted; comment `/retry` where the plan was asked for, or save it again",
+        "there is a plan-header but no plan: the save was interrupted; comment `/retry` where the plan was requested, or save it again",
     );
 }
 
@@ -294,7 +296,7 @@ fn an_ordinary_issue_holds_no_plan() {
         ..StoredPage::default()
     };
     let message = read(&page).unwrap_err().to_string();
-    assert!(message.starts_with("there is no plan here: neither the body nor any comment contains a plan block, and the body is no plan by itself: "), "{message}");
+    assert!(message.starts_with("there is no plan here: neither the body nor any comment contains a plan block, and the body is not a plan by itself: "), "{message}");
     assert!(
         message.ends_with("; `planwright plan list OWNER/REPO` shows where plans are"),
         "{message}"
@@ -304,7 +306,7 @@ fn an_ordinary_issue_holds_no_plan() {
     other.body = other.body.replace("plan-header", "submission-queued");
     assert_refuses(
         &other,
-        "there is no plan here: neither the body nor any comment contains a plan block, and the body holds blocks, but none with a plan; `planwright plan list OWNER/REPO` shows where plans are",
+        "there is no plan here: neither the body nor any comment contains a plan block, and the body contains blocks, but none with a plan; `planwright plan list OWNER/REPO` shows where plans are",
     );
 }
 
@@ -318,7 +320,7 @@ fn the_authors_plan_wins_over_a_strangers() {
         &page,
         StoredForm::PlanBody,
         &[102],
-        &["comment 101: holds another plan, by tom-b, which was not taken"],
+        &["comment 101: contains another plan, by tom-b, which was ignored"],
     );
     // Only the stranger's is left.
     let mut alone = page.clone();
@@ -420,7 +422,7 @@ fn parts_in_any_order_with_chat_between_are_put_together() {
     assert_eq!(
         odd(&found),
         [
-            "comment 500: the parts of the plan stand in another order than they are numbered; they were put together by number"
+            "comment 500: the parts of the plan are not in the order of their numbers; they were joined by number"
         ]
     );
 }
@@ -455,7 +457,7 @@ fn a_missing_part_is_told_with_what_became_of_it() {
     assert_refuses(
         &page,
         &format!(
-            "{missing} (comment 501 holds a plan block, but no line `part i/3` above it){remedy}"
+            "{missing} (comment 501 contains a plan block, but no line `part i/3` above it){remedy}"
         ),
     );
 
@@ -465,7 +467,7 @@ fn a_missing_part_is_told_with_what_became_of_it() {
     assert_refuses(
         &page,
         &format!(
-            "the plan has 3 parts, and part 1 is missing (comment 500 holds a plan block, but no line `part i/3` above it){remedy}"
+            "the plan has 3 parts, and part 1 is missing (comment 500 contains a plan block, but no line `part i/3` above it){remedy}"
         ),
     );
 
@@ -490,7 +492,7 @@ fn a_part_that_is_there_twice() {
     assert_eq!(
         odd(&found),
         [
-            "comment 510: says that it is part 2 of 3 as well, with the same text; comment 501 was taken"
+            "comment 510: says that it is part 2 of 3 as well, with the same text; comment 501 was used"
         ]
     );
     edit(&mut page, 4, "look at", "look away from");
@@ -511,7 +513,7 @@ fn a_part_that_is_there_twice() {
     assert_eq!(
         odd(&found),
         [
-            "comment 400: says that it is part 1 of 3 as well, with another text; comment 500 was taken"
+            "comment 400: says that it is part 1 of 3 as well, with different text; comment 500 was used"
         ]
     );
     // Part of a plan that was cut otherwise.
@@ -522,7 +524,7 @@ fn a_part_that_is_there_twice() {
     page.comments.push(other);
     assert_eq!(
         odd(&read(&page).unwrap()),
-        ["comment 511: says part 2/4, but the plan has 3 parts; it was not taken"]
+        ["comment 511: says part 2/4, but the plan has 3 parts; it was ignored"]
     );
 }
 
@@ -534,7 +536,7 @@ fn a_part_edited_at_its_ends_is_named() {
     assert_refuses(
         &page,
         &format!(
-            "part 2 of 3 (comment 501) was edited by hand: its first line is not the marker that ties it to part 1; {restore}"
+            "part 2 of 3 (comment 501) was edited by hand: its first line is not the marker that links it to part 1; {restore}"
         ),
     );
     let (mut page, _) = three_parts();
@@ -542,7 +544,7 @@ fn a_part_edited_at_its_ends_is_named() {
     assert_refuses(
         &page,
         &format!(
-            "part 2 of 3 (comment 501) was edited by hand: its last line is not the marker that ties it to part 3; {restore}"
+            "part 2 of 3 (comment 501) was edited by hand: its last line is not the marker that links it to part 3; {restore}"
         ),
     );
 }
@@ -573,7 +575,7 @@ fn a_whole_plan_is_never_put_together_from_another_plans_parts() {
         .map(|(id, part)| StoredComment { id, ..part.clone() })
         .collect();
     let not_taken = |id: u64| {
-        format!("comment {id}: holds another plan, by planwright[bot], which was not taken")
+        format!("comment {id}: contains another plan, by planwright[bot], which was ignored")
     };
     // All of the other plan, or an orphan of it.
     for others in [&others[..], &others[1..2]] {
@@ -590,7 +592,7 @@ fn a_whole_plan_is_never_put_together_from_another_plans_parts() {
     page.comments.drain(1..3);
     assert_refuses(
         &page,
-        "comment 500 holds a part of a longer plan, but no line `part i/n` above it, and the 3 parts that say so are there without it: restore that line from the comment's edit history, or save the plan again",
+        "comment 500 contains a part of a longer plan without a line `part i/n` above it, and all 3 numbered parts exist already: restore that line from the comment's edit history, or save the plan again",
     );
     // A plan that ends as a part does is whole where there are no parts.
     page.comments = vec![StoredComment {
@@ -676,7 +678,7 @@ fn a_plan_behind_a_header_is_read_after_an_edit_in_a_browser() {
         StoredForm::BehindHeader,
         &[],
         &[
-            "the body: its line ends are CRLF, as after an edit in a browser; the plan was read with LF, as it was written",
+            "the body: its line endings are CRLF, as after an edit in a browser; the plan was read with LF",
         ],
     );
 }

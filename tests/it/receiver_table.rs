@@ -92,8 +92,8 @@ async fn what_is_refused_before_the_event() {
         (
             comment().with(kind, "repository"),
             421,
-            "this delivery comes from the webhook of a repository; delete that webhook and install the GitHub App \
-             instead, which brings its own",
+            "this delivery comes from the webhook of a repository; delete that webhook and install \
+             the GitHub App instead, which has its own webhook",
         ),
     ];
     for (delivery, status, message) in cases {
@@ -115,7 +115,7 @@ async fn what_is_refused_before_the_event() {
         assert_eq!(got.status, 401);
         let message = got.json()["message"].as_str().unwrap().to_owned();
         assert!(
-            message.ends_with("; check that the App's webhook secret is one of ours"),
+            message.ends_with("; the App's webhook secret must be one of the configured ones"),
             "{message}"
         );
     }
@@ -215,7 +215,7 @@ async fn boxes_are_stored_when_they_are_sent_and_do_not_stand_in_the_line() {
     let choice = Delivery::new("issue_comment", edited(&asked, &chosen));
     let got = rig.send(&choice).await;
     assert_eq!(got.status, 200, "{}", got.text);
-    let why = "boxes were ticked; the answers count when the last box, Send, is ticked";
+    let why = "checkboxes were ticked; the answers count once *Send these answers* is ticked";
     assert_eq!(got.json(), json!({"status": "ignored", "why": why}));
     assert_eq!(rig.store.stored(), 0);
     let answer = Delivery::new("issue_comment", edited(&chosen, &sent));
@@ -275,7 +275,7 @@ async fn what_is_not_for_us_is_answered_and_not_stored() {
         (
             "sub_issues",
             "{}",
-            json!({"status": "ignored", "why": "`sub_issues` events do not concern this App"}),
+            json!({"status": "ignored", "why": "this App does not handle `sub_issues` events"}),
         ),
         ("ping", ping, json!({"status": "pong"})),
         (
@@ -322,7 +322,7 @@ async fn ids_that_no_store_can_keep_are_refused_and_not_called_a_fault_of_ours()
         let got = rig.send(&delivery).await;
         assert_eq!(got.status, 400, "{path}: {}", got.text);
         let message = got.json()["message"].as_str().unwrap().to_owned();
-        let why = "18446744073709551615 is no id of GitHub's";
+        let why = "18446744073709551615 is not a GitHub id";
         assert!(message.contains(why), "{path}: {message}");
     }
     assert_eq!(rig.store.stored(), 0);
@@ -407,6 +407,6 @@ async fn an_event_with_a_digit_in_its_name_is_ignored_and_not_refused() {
     assert_eq!(got.status, 200, "{}", got.text);
     assert_eq!(
         got.json(),
-        json!({"status": "ignored", "why": "`projects_v2_item` events do not concern this App"})
+        json!({"status": "ignored", "why": "this App does not handle `projects_v2_item` events"})
     );
 }

@@ -63,7 +63,7 @@ async fn lists_and_missing_pages() {
     for path in ["/acme/widgets/issues/9", "/acme/none/issues", "/x"] {
         let got = world.get(path).await;
         assert_eq!(got.status, StatusCode::NOT_FOUND, "{path}");
-        assert!(got.text().contains("there is no such page"));
+        assert!(got.text().contains("page not found"));
     }
 }
 
@@ -145,8 +145,8 @@ async fn clicks_that_do_nothing_say_why() {
     let (_, elsewhere) = asked(&world, "- [ ] b\n").await;
     let shown = || async { world.get("/acme/widgets/issues/1").await.text() };
     let rights =
-        "403: boxes can be ticked by the comment&#39;s author and by people with write access";
-    let nowhere = "404: there is no such box here";
+        "403: checkboxes can be ticked by the comment&#39;s author and by people with write access";
+    let nowhere = "404: there is no such checkbox here";
     let stale = "409: the comment has changed since the page was shown: go back and load it again";
     let version = digest("- [ ] a\n");
     let form = |comment: u64, nth: &str| format!("comment={comment}&version={version}&box={nth}");
@@ -167,7 +167,7 @@ async fn clicks_that_do_nothing_say_why() {
             Some("ada"),
             form(comment, "0"),
             Some("https://example.org"),
-            "403: that was sent from another site",
+            "403: the request was sent from another site",
         ),
     ];
     for (visitor, form, origin, expected) in cases {
@@ -212,7 +212,10 @@ async fn the_visitor_of_a_conversation_comments_there() {
     assert!(page.contains("<textarea name=\"body\""), "{page}");
     assert!(page.contains("Comment as <b>ben</b>"), "{page}");
     let got = send(&world, form, Some("https://example.org")).await;
-    assert!(got.text().contains("403: that was sent from another site"));
+    assert!(
+        got.text()
+            .contains("403: the request was sent from another site")
+    );
     let got = send(&world, "body=+%0D%0A", None).await;
     assert!(got.text().contains("422: the comment is empty"));
     let got = send(&world, form, Some(&simulator.url())).await;

@@ -65,8 +65,9 @@ async fn one_process_per_file() {
     let path = directory.path().join("planwright.db");
     assert_eq!(
         refusal(&path).await,
-        "the store failed: another planwright process uses the database DIR/planwright.db: stop that process first, \
-         or give this one a store.path of its own (lock file DIR/planwright.db.lock)"
+        "the store failed: another planwright process uses the database DIR/planwright.db: stop \
+         that process first, or give this one its own store.path (lock file \
+         DIR/planwright.db.lock)"
     );
     store.close().await;
     open(&path).await.unwrap().close().await;
@@ -361,15 +362,15 @@ async fn unreadable_rows_are_named_not_fatal() {
     let cases = [
         (
             "PRAGMA ignore_check_constraints = ON; UPDATE runs SET state = 'dreaming'",
-            "the store holds an unreadable column `state` of run ID: `dreaming` is no state",
+            "the store contains an unreadable column `state` of run ID: `dreaming` is not a state",
         ),
         (
             "UPDATE runs SET state = 'ready', attempt = -1",
-            "the store holds an unreadable column `attempt` of run ID: out of range integral type conversion attempted",
+            "the store contains an unreadable column `attempt` of run ID: out of range integral type conversion attempted",
         ),
         (
             "UPDATE runs SET attempt = 0; PRAGMA foreign_keys = OFF; DELETE FROM texts",
-            "the store holds an unreadable column `trigger` of run ID: it is NULL",
+            "the store contains an unreadable column `trigger` of run ID: it is NULL",
         ),
     ];
     for (damage, text) in cases {
@@ -467,9 +468,10 @@ async fn a_wal_that_was_deleted_after_a_kill_is_noticed() {
     assert!(duplicate(&whole, "g1").await);
     assert_eq!(
         refusal(&cut).await,
-        "the database has lost changes: DIR/planwright.db holds 0 of the 2 changes that DIR/planwright.db.changes \
-         records: put back the -wal file that belongs to it, or restore a newer backup in place of both; to go on \
-         without what is lost, delete DIR/planwright.db.changes first"
+        "the database has lost changes: DIR/planwright.db holds 0 of the 2 changes that \
+         DIR/planwright.db.changes records: put back the -wal file that belongs to it, or restore \
+         a newer backup in place of both; to continue without the lost changes, delete \
+         DIR/planwright.db.changes first"
     );
     // Nothing was changed: the files can be put together again.
     let wal = format!("{}-wal", cut.display());
@@ -620,8 +622,9 @@ async fn links_and_a_deleted_lock_file_admit_no_second_process() {
             .to_string()
             .starts_with("the store failed: another planwright process uses the database ")
     );
-    let elsewhere = "the store failed: another planwright process uses the database DIR/NAME, under another name or \
-                     with its lock file deleted: stop that process first, or give this one a store.path of its own";
+    let elsewhere = "the store failed: another planwright process uses the database DIR/NAME, \
+                     under another name or with its lock file deleted: stop that process first, or \
+                     give this one its own store.path";
     assert_eq!(refusal(&hard).await, elsewhere.replace("NAME", "hard.db"));
     std::fs::remove_file(directory.path().join("planwright.db.lock")).unwrap();
     assert_eq!(

@@ -13,7 +13,7 @@ pub enum SimulatorError {
         what: String,
     },
     /// The RSA key pair of the App cannot be generated.
-    #[error("the simulator cannot make a key pair: {message}")]
+    #[error("the simulator cannot generate a key pair: {message}")]
     Keys {
         /// Reason given by the cryptography library.
         message: String,
@@ -62,7 +62,7 @@ mod tests {
         let message = "no randomness".to_owned();
         assert_eq!(
             SimulatorError::Keys { message }.to_string(),
-            "the simulator cannot make a key pair: no randomness"
+            "the simulator cannot generate a key pair: no randomness"
         );
     }
 }

@@ -59,7 +59,7 @@ pub(crate) fn handle(state: &mut State, request: &ApiRequest) -> Response {
     } else {
         StatusCode::NOT_FOUND
     };
-    let main = "<h1 class=\"title\">404: there is no such page here</h1>\n";
+    let main = "<h1 class=\"title\">404: page not found</h1>\n";
     page(
         status,
         found.unwrap_or_else(|| html::page("Not found", "", main)),

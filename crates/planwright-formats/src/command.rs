@@ -187,7 +187,7 @@ pub const REGISTRY: &[CommandSpec] = &[
         permission: Permission::Write,
         options: &[],
         argument: None,
-        summary: "Run again what failed here, from the step that failed.",
+        summary: "Retry the last failed command, from the step that failed.",
         example: "/retry",
         label: None,
         takes_plan: false,

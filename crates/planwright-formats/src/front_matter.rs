@@ -9,11 +9,11 @@ use crate::yaml;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FrontMatterError {
     /// The closing line `---` is missing.
-    #[error("the front matter of line 1 has no end; write a line `---` behind its last field")]
+    #[error("the front matter of line 1 is not closed; add a line `---` after its last field")]
     Unterminated,
     /// The closing `---` is followed by text on the same line.
     #[error(
-        "line {line}: more than `---` stands on the line that ends the front matter; move the rest to a line of its own"
+        "line {line}: the line that ends the front matter contains more than `---`; move the rest to its own line"
     )]
     Closer {
         /// 1-based line number.
@@ -28,7 +28,7 @@ pub enum FrontMatterError {
         message: String,
     },
     /// The content is valid YAML but not a mapping.
-    #[error("the front matter of line 1 holds no fields; write one `name: value` on each line")]
+    #[error("the front matter of line 1 has no fields; write one `name: value` on each line")]
     NoFields,
 }
 
@@ -169,15 +169,15 @@ mod tests {
         for (text, want) in [
             (
                 "---\na: b\n",
-                "the front matter of line 1 has no end; write a line `---` behind its last field",
+                "the front matter of line 1 is not closed; add a line `---` after its last field",
             ),
             (
                 "---\na: b\n--- more\ntext",
-                "line 3: more than `---` stands on the line that ends the front matter; move the rest to a line of its own",
+                "line 3: the line that ends the front matter contains more than `---`; move the rest to its own line",
             ),
             (
                 "---\njust words\n---\n",
-                "the front matter of line 1 holds no fields; write one `name: value` on each line",
+                "the front matter of line 1 has no fields; write one `name: value` on each line",
             ),
         ] {
             assert_eq!(parse(text).unwrap_err().to_string(), want);

@@ -105,8 +105,8 @@ pub enum ThreadFileError {
     },
     /// An attribute is unknown or has an invalid value.
     #[error(
-        "line {line}: `{found}` is no attribute of a post; there are `association=NAME`, `id=NUMBER`, `edited=TIME`, \
-         `hidden=REASON` and reactions like `+1=2`"
+        "line {line}: `{found}` is not an attribute of a post; use `association=NAME`, \
+         `id=NUMBER`, `edited=TIME`, `hidden=REASON` and reactions like `+1=2`"
     )]
     Attribute {
         /// 1-based line number.

@@ -58,14 +58,14 @@ pub fn supervise(job: &Job) -> ExitCode {
 fn start(job: &Job) -> Result<(Pid, Option<ChildStdin>), String> {
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
-        .map_err(|error| format!("the system refuses to give it orphans: {error}"))?;
+        .map_err(|error| format!("cannot become a child subreaper: {error}"))?;
     // A core dump would contain the prompt and remain in the agent's directory.
     let none = Rlimit {
         current: Some(0),
         maximum: Some(0),
     };
     rustix::process::setrlimit(Resource::Core, none)
-        .map_err(|error| format!("the system refuses to go without core dumps: {error}"))?;
+        .map_err(|error| format!("cannot disable core dumps: {error}"))?;
     // A sandbox applies to a thread and its children. Entered on a thread of its own, it holds the
     // agent but not the helper, which stays out of the agent's reach.
     std::thread::scope(|scope| {
@@ -79,7 +79,7 @@ fn start(job: &Job) -> Result<(Pid, Option<ChildStdin>), String> {
 fn start_in_sandbox(job: &Job) -> Result<(Pid, Option<ChildStdin>), String> {
     let program = job.program.display();
     sandbox::drop_privileges().map_err(|error| {
-        format!("{program} is not started with privileges, and they cannot be dropped: {error}")
+        format!("{program} was not started: its privileges cannot be dropped: {error}")
     })?;
     sandbox::is_used(job.sandbox, &sandbox::available())
         .and_then(|used| {
@@ -89,7 +89,7 @@ fn start_in_sandbox(job: &Job) -> Result<(Pid, Option<ChildStdin>), String> {
                 Ok(())
             }
         })
-        .map_err(|why| format!("{program} is not started without a sandbox: {why}"))?;
+        .map_err(|why| format!("{program} was not started, because there is no sandbox: {why}"))?;
     let mut child = Command::new(&job.program)
         .args(&job.args)
         .stdin(Stdio::piped())

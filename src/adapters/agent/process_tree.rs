@@ -231,7 +231,7 @@ fn kill_until_none(mut find: impl FnMut(&BTreeSet<ProcessKey>) -> Option<BTreeSe
         if Instant::now() >= deadline {
             tracing::warn!(
                 left = known.len(),
-                "processes of an agent do not end although they are killed"
+                "processes of an agent did not end after SIGKILL"
             );
             return;
         }

@@ -182,7 +182,7 @@ fn write_documents(dir: &Path, documents: &[Document]) -> io::Result<()> {
     for document in documents {
         let path = dir.join(&document.path);
         if !is_below(dir, &path) {
-            let text = format!("{:?} is no path in the agent's folder", document.path);
+            let text = format!("{:?} is not a path in the agent's folder", document.path);
             return Err(io::Error::other(text));
         }
         let text = document.text.as_bytes();

@@ -61,13 +61,13 @@ impl fmt::Display for Protection {
             Self::Landlock { abi } if *abi < 3 => {
                 write!(
                     f,
-                    "Landlock (ABI {abi}; cutting files is not held back before ABI 3, signals not before ABI 6)"
+                    "Landlock (ABI {abi}; truncating files is not restricted before ABI 3, signals not before ABI 6)"
                 )
             }
             Self::Landlock { abi } if *abi < 6 => {
                 write!(
                     f,
-                    "Landlock (ABI {abi}; signals are not held back before ABI 6)"
+                    "Landlock (ABI {abi}; signals are not restricted before ABI 6)"
                 )
             }
             Self::Landlock { abi } => write!(f, "Landlock (ABI {abi})"),

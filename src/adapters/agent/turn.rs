@@ -328,15 +328,15 @@ pub(super) fn check_program(path: &Path) -> Result<(), String> {
     let shown = path.display();
     if !path.is_absolute() {
         return Err(format!(
-            "the agent's program {shown} is not an absolute path: set agent.path to the whole path"
+            "the agent's program {shown} is not an absolute path: set agent.path to the full path"
         ));
     }
     match std::fs::metadata(path) {
         Err(error) => Err(format!(
-            "the agent's program {shown} cannot be found: {error}: install it, or set agent.path to where it is"
+            "the agent's program {shown} cannot be found: {error}: install it, or set agent.path to its path"
         )),
         Ok(found) if !found.is_file() => Err(format!(
-            "the agent's program {shown} is no file: set agent.path to the program itself"
+            "the agent's program {shown} is not a file: set agent.path to the program itself"
         )),
         Ok(found) if found.permissions().mode() & 0o111 == 0 => Err(format!(
             "the agent's program {shown} cannot be executed: make it executable (chmod +x)"

@@ -16,15 +16,15 @@ const MAX_TITLE_CHARS: usize = 60;
 pub enum FindError {
     /// The text cannot be a session id.
     #[error(
-        "`{id}` is not a session id: ids are made of letters, digits, `.`, `_` and `-`; `planwright session list` shows \
-         those there are"
+        "`{id}` is not a session id: ids are made of letters, digits, `.`, `_` and `-`; \
+         `planwright session list` lists them"
     )]
     InvalidId {
         /// The id given.
         id: String,
     },
     /// Several ids start with the text given.
-    #[error("{} sessions have ids that begin with {start}; write more of the one that is meant: {}", ids.len(), first_ids(ids))]
+    #[error("{} sessions have ids that begin with {start}; give more characters: {}", ids.len(), first_ids(ids))]
     Ambiguous {
         /// The text given.
         start: String,
@@ -45,8 +45,8 @@ pub enum FindError {
     },
     /// No log contains entries of the session.
     #[error(
-        "no log of session {id} in {}; `planwright session list` shows the sessions there are, and --project names \
-         another folder",
+        "no log of session {id} in {}; `planwright session list` lists the sessions, and --project \
+         names another folder",
         join(project)
     )]
     NoSession {
@@ -57,8 +57,8 @@ pub enum FindError {
     },
     /// The session contains no plan.
     #[error(
-        "session {id} has no plan in {} ({lines} lines, {skipped} of them not readable), and no plan file; make one in \
-         plan mode, or ask for another session with --session-id",
+        "session {id} has no plan in {} ({lines} lines, {skipped} of them unreadable), and no plan \
+         file; make one in plan mode, or ask for another session with --session-id",
         join(logs)
     )]
     NoPlanInSession {
@@ -91,7 +91,7 @@ pub enum FindError {
         plans: PathBuf,
     },
     /// Several sessions have plans, and none was chosen.
-    #[error("{} sessions have a plan; say which with --session-id, or take the newest with --newest:\n{}", .0.len(), lines(.0))]
+    #[error("{} sessions have a plan; choose one with --session-id, or the newest with --newest:\n{}", .0.len(), lines(.0))]
     Several(Vec<ListedSession>),
     /// A file or folder cannot be read.
     #[error("{} cannot be read: {error}", path.display())]

@@ -204,8 +204,9 @@ fn several_sessions_are_listed_and_none_is_chosen() {
     assert_eq!(
         home.error(home.find(&PlanChoice::Only)),
         format!(
-            "2 sessions have a plan; say which with --session-id, or take the newest with --newest:\n  \
-             {:<36}  2026-01-01T11:00:00.000Z  (plan without a title)\n  {:<36}  2026-01-01T10:00:00.000Z  one",
+            "2 sessions have a plan; choose one with --session-id, or the newest with --newest:\n  \
+             {:<36}  2026-01-01T11:00:00.000Z  (plan without a title)\n  {:<36}  \
+             2026-01-01T10:00:00.000Z  one",
             "s2", "s1"
         )
     );
@@ -310,14 +311,15 @@ fn errors_name_the_places_searched_and_the_remedy() {
     );
     assert_eq!(
         home.error(home.of("a b")),
-        "`a b` is not a session id: ids are made of letters, digits, `.`, `_` and `-`; `planwright session list` shows \
-         those there are"
+        "`a b` is not a session id: ids are made of letters, digits, `.`, `_` and `-`; `planwright \
+         session list` lists them"
     );
     home.log("s1", &["{".to_owned(), named("s1", "gone")]);
     assert_eq!(
         home.error(home.of("s1")),
-        "session s1 has no plan in HOME/projects/-srv-tide-watch/s1.jsonl (2 lines, 1 of them not readable), and no \
-         plan file; make one in plan mode, or ask for another session with --session-id"
+        "session s1 has no plan in HOME/projects/-srv-tide-watch/s1.jsonl (2 lines, 1 of them \
+         unreadable), and no plan file; make one in plan mode, or ask for another session with \
+         --session-id"
     );
     assert_eq!(
         home.error(home.find(&PlanChoice::Only)),
@@ -326,8 +328,8 @@ fn errors_name_the_places_searched_and_the_remedy() {
     );
     assert_eq!(
         home.error(home.of("s2")),
-        "no log of session s2 in HOME/projects/-srv-tide-watch; `planwright session list` shows the sessions there are, \
-         and --project names another folder"
+        "no log of session s2 in HOME/projects/-srv-tide-watch; `planwright session list` lists \
+         the sessions, and --project names another folder"
     );
     fs::create_dir_all(home.folder.path().join("plans")).unwrap();
     fs::write(home.folder.path().join("plans/gone.md"), b"\xff").unwrap();

@@ -149,7 +149,7 @@ impl Attachments {
             .get(LOCATION)
             .and_then(|value| value.to_str().ok())
             .and_then(|address| from.join(address).ok())
-            .ok_or_else(|| unreadable(what, "a redirect leads nowhere"))?;
+            .ok_or_else(|| unreadable(what, "a redirect has no target"))?;
         if !self.is_allowed(&to) {
             return Err(elsewhere(to.as_str()));
         }

@@ -91,7 +91,7 @@ impl AppKey {
         let skew = date.0.saturating_sub(now.0);
         tracing::warn!(
             skew_ms = skew,
-            "GitHub's clock differs from this machine's; going by GitHub's"
+            "GitHub's clock differs from this machine's; using GitHub's"
         );
         self.skew.store(skew, Ordering::Relaxed);
         true
@@ -266,7 +266,7 @@ impl ApiClient {
             key.rate_limit.check(&request.what, now)?;
             let unsigned = || ForgeError::Unauthorized {
                 what: request.what.clone(),
-                message: "the private key does not sign".to_owned(),
+                message: "the private key cannot sign".to_owned(),
             };
             let jwt = key.jwt(now).map_err(|_| unsigned())?;
             let client = self.transport.with_token(&jwt).map_err(|_| unsigned())?;

@@ -216,7 +216,7 @@ impl ApiClient {
             };
             let next = link::below(&self.api_url, &path, next).map_err(|address| {
                 unreadable(format!(
-                    "the next page is said to be at {address}, which is not below {}",
+                    "the link to the next page is {address}, which is not below {}",
                     self.api_url
                 ))
             })?;

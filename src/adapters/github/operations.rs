@@ -536,7 +536,7 @@ fn warn_if_altered(sent: &str, stored: &str) {
         tracing::warn!(
             sent_bytes = sent.len(),
             stored_bytes = stored.len(),
-            "GitHub stored another text than the one sent"
+            "GitHub stored a different text than the one sent"
         );
     }
 }

@@ -221,7 +221,7 @@ fn every_refusal_has_its_error_and_its_text() {
             404,
             vec![],
             r#"{"message":"Not Found","status":"404"}"#,
-            "GitHub answered 404 for issue #7 of o/r: it does not exist or the App may not see it",
+            "GitHub answered 404 for issue #7 of o/r: it does not exist or the App cannot see it",
         ),
         (
             410,

@@ -133,10 +133,10 @@ impl Transport {
             return Err(bad_url("it is neither http nor https"));
         }
         if !api_url.username().is_empty() || api_url.password().is_some() {
-            return Err(bad_url("it holds a user name or password"));
+            return Err(bad_url("it contains a user name or password"));
         }
         if api_url.query().is_some() || api_url.fragment().is_some() {
-            return Err(bad_url("it holds a query or a fragment"));
+            return Err(bad_url("it contains a query or a fragment"));
         }
         if http::HeaderValue::from_str(user_agent).is_err() {
             return Err(GitHubError::UserAgent);

@@ -37,27 +37,27 @@ fn errors_name_the_path_and_the_remedy() {
         (
             folder.write_new("none/x", "").unwrap_err(),
             "none/x cannot be written: ",
-            "; see that you may write there",
+            "; check that you have write permission",
         ),
         (
             folder.make_folder("file/x").unwrap_err(),
-            "file is no folder; ",
-            "move what is there away",
+            "file is not a folder; ",
+            "move it away",
         ),
         (
             folder.write_new("file/x", "").unwrap_err(),
-            "file/x is no folder; ",
-            "move what is there away",
+            "file/x is not a folder; ",
+            "move it away",
         ),
         (
             folder.write_new("../x", "").unwrap_err(),
-            "../x is not written: a symbolic link on the way leads out of the project's folder; ",
-            "put a folder in its place",
+            "../x was not written: a symbolic link in its path leads out of the project's folder; ",
+            "replace it with a folder",
         ),
         (
             ProjectFolder::open(Path::new("no such folder")).unwrap_err(),
             "the folder no such folder cannot be opened: ",
-            "; make it first, or name another",
+            "; create it first, or choose another",
         ),
     ] {
         let error = error.to_string();
@@ -69,7 +69,7 @@ fn errors_name_the_path_and_the_remedy() {
     }
     assert_eq!(
         folder.replace("file", "").unwrap_err().to_string(),
-        "file cannot be written: too many .bak files are beside it; see that you may write there"
+        "file cannot be written: there are too many .bak files; check that you have write permission"
     );
     assert!(folder.exists("file"));
 }
@@ -100,11 +100,11 @@ fn errors_of_reading_name_the_cause_and_the_remedy() {
     for (path, why) in [
         ("long", "it is longer than 3 bytes"),
         ("odd", "it is not UTF-8"),
-        (".", "it is no file"),
+        (".", "it is not a file"),
     ] {
         assert_eq!(
             folder.read(path, 3).unwrap_err().to_string(),
-            format!("{path} cannot be read: {why}; see that a text of yours is there")
+            format!("{path} cannot be read: {why}; check that it is a text file that you can read")
         );
     }
 }
@@ -129,8 +129,8 @@ fn links_that_lead_out_are_neither_read_nor_written_through() {
     symlink(outside.path(), root.path().join("away")).unwrap();
     assert_eq!(
         folder.read("link", 9).unwrap_err().to_string(),
-        "link cannot be read: a symbolic link on the way leads out of the project's folder; see that a text of yours is \
-         there"
+        "link cannot be read: a symbolic link in its path leads out of the project's folder; check \
+         that it is a text file that you can read"
     );
     for error in [
         folder.overwrite("away/x", "x").unwrap_err(),

@@ -120,7 +120,7 @@ impl SqliteStore {
         };
         let runs = write!(store, lease::recover_all, now)?;
         if runs > 0 {
-            tracing::info!(runs, "going on with runs that an earlier process left");
+            tracing::info!(runs, "resuming runs of an earlier process");
         }
         Ok(store)
     }
@@ -409,7 +409,7 @@ impl Store for SqliteStore {
         if let Some(writing) = writing {
             // It ends once everything queued has been written.
             if let Err(error) = writing.await {
-                tracing::error!(%error, "the store's writing task ended badly");
+                tracing::error!(%error, "the store's writer task failed");
             }
         }
         // Readers first: a reader would prevent the last checkpoint from truncating the WAL.

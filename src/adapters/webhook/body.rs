@@ -156,8 +156,9 @@ async fn place(large: &LargeBodies) -> Result<OwnedSemaphorePermit, Answer> {
 
 async fn frame(body: &mut Body) -> Result<Option<Bytes>, Answer> {
     while let Some(frame) = body.frame().await {
-        let frame = frame
-            .map_err(|_| Answer::refused(StatusCode::BAD_REQUEST, "body", "the body broke off"))?;
+        let frame = frame.map_err(|_| {
+            Answer::refused(StatusCode::BAD_REQUEST, "body", "the body ended early")
+        })?;
         if let Ok(data) = frame.into_data() {
             return Ok(Some(data));
         }

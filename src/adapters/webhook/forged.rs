@@ -35,7 +35,7 @@ impl Forged {
         let refused = count.saturating_sub(self.said.swap(count, Ordering::Relaxed));
         tracing::warn!(
             refused,
-            "deliveries with a wrong signature refused: somebody else sends them, or the App's webhook secret is not ours"
+            "rejected deliveries with a wrong signature: somebody else sent them, or the App's webhook secret is not one of the configured ones"
         );
         Some(refused)
     }

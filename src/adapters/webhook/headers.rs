@@ -128,8 +128,8 @@ pub(super) fn check_target(headers: &HeaderMap, app_id: u64) -> Result<(), Answe
         None | Some("integration") => {}
         Some(kind) => {
             return misdirected(format!(
-                "this delivery comes from the webhook of a {kind}; delete that webhook and install the GitHub App \
-                 instead, which brings its own"
+                "this delivery comes from the webhook of a {kind}; delete that webhook and install \
+                 the GitHub App instead, which has its own webhook"
             ));
         }
     }

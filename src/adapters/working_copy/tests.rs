@@ -41,7 +41,7 @@ fn files_folders_and_missing_paths_are_distinguished() {
     }
     assert_eq!(
         loaded.get(&path("docs/b.md")),
-        PathState::Unreadable("it was not looked at")
+        PathState::Unreadable("it was not read")
     );
 }
 
@@ -78,7 +78,7 @@ mod links {
     use super::*;
 
     const OUT: PathState<'_> =
-        PathState::Unreadable("a symbolic link on the way leads out of the project's folder");
+        PathState::Unreadable("a symbolic link in its path leads out of the project's folder");
 
     #[test]
     fn links_are_followed_inside_and_refused_when_they_lead_out() {

@@ -134,16 +134,16 @@ impl Report {
         let plan = mended.and_then(|text| parse(text).ok());
         match (plan, self.fixing) {
             (Some(plan), true) => format!(
-                "\n{name}: longer fences alone make it the plan below. Read in the diff what becomes content before you \
-                 apply it.\n\n{}",
+                "\n{name}: longer fences make it the valid plan below. Check in the diff what \
+                 becomes content before you apply it.\n\n{}",
                 self.table(&plan)
             ),
             (Some(_), false) => format!(
-                "\nLonger fences alone would make a plan of it; `planwright check --fix {name}` shows them.\n"
+                "\nLonger fences would make it a valid plan; `planwright check --fix {name}` shows them.\n"
             ),
             (None, true) => {
                 format!(
-                    "\n{name}: no fix is proposed: longer fences alone do not make a plan of it.\n"
+                    "\n{name}: no fix available: longer fences alone do not make it a valid plan.\n"
                 )
             }
             (None, false) => String::new(),

@@ -47,11 +47,11 @@ pub(super) fn log(checked: &[Checked], here: &Path) -> Value {
 /// computes indexes from this order.
 fn rules() -> Vec<Value> {
     let errors = ErrorKind::ALL.iter().map(|kind| {
-        let full = "A text with this error is no action plan, and nothing of it is executed.";
+        let full = "A text with this error is not an action plan and cannot be executed.";
         rule(&format!("plan/{kind}"), kind.describe(), full)
     });
     let findings = FindingKind::ALL.iter().map(|kind| {
-        let full = "The text is an action plan, but would not work on the files of the project.";
+        let full = "The text is an action plan, but would fail on the files of the project.";
         rule(&format!("files/{kind}"), kind.describe(), full)
     });
     errors.chain(findings).collect()
@@ -62,7 +62,7 @@ fn rule(id: &str, short: &str, full: &str) -> Value {
         "id": id,
         "shortDescription": { "text": short },
         "fullDescription": { "text": format!("{short} {full}") },
-        "help": { "text": format!("Every result says what to do. How action plans are written: {PAGE}") },
+        "help": { "text": format!("Each result includes a remedy. Format of action plans: {PAGE}") },
         "helpUri": PAGE,
         "defaultConfiguration": { "level": "error" },
     })

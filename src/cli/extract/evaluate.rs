@@ -84,7 +84,7 @@ pub(super) fn evaluate(folder: &Path, as_json: bool) -> Result<String, Failure> 
     }
     if cases.is_empty() {
         return Err(Failure::Usage(format!(
-            "{} holds no conversation: a file `NAME.md` with lines `expect: …` in its head",
+            "{} contains no conversations: files `NAME.md` with `expect: …` lines in the header",
             folder.display()
         )));
     }
@@ -112,7 +112,7 @@ fn case(folder: &Path, path: &Path) -> Result<Case, Failure> {
     let judged = judge(&name, &text)?;
     let labels = &judged.labels;
     let expected = expected(labels)
-        .ok_or_else(|| Failure::Usage(format!("{name}: its head has no complete `expect: …`")))?;
+        .ok_or_else(|| Failure::Usage(format!("{name}: the header has no complete `expect: …`")))?;
     let (outcome, detail) = outcome(&judged, &expected);
     let part = path
         .strip_prefix(folder)
@@ -202,7 +202,7 @@ fn outcome(judged: &Judged, expected: &Expected) -> (Outcome, String) {
             if title.iter().any(same) {
                 (Outcome::Right, String::new())
             } else {
-                let detail = format!("called {:?}, not {:?}", prepared.title, title.join(" || "));
+                let detail = format!("titled {:?}, not {:?}", prepared.title, title.join(" || "));
                 (Outcome::Title, detail)
             }
         }

@@ -16,41 +16,39 @@ use crate::formats::plan::stored::{self, StoredComment, StoredPage, StoredPlan};
 use crate::formats::text::truncate_chars;
 
 const HELP: &str = "\
-The plan goes to standard output, byte for byte as it was found before it was
-saved; on a terminal, control characters are replaced. What is odd about it goes
-to standard error. Plans of every era of erk are read, and plans in several
-comments are put together.
+Prints the plan byte for byte as it was before it was saved; on a terminal,
+control characters are replaced. Problems are reported on standard error. The
+formats of all erk releases are supported, and plans in several comments are
+joined.
 
 JSON fields:
   title, number, url, state, pull_request    of the issue or pull request
   header       fields of its plan-header, or null
   plan         the plan
-  document     the whole saved document; the same as the plan where erk has
-               saved it
+  document     the whole saved document; the same as the plan if erk saved
+               it
   source       form (plan-body, plan-content, original-plan, body-block,
                behind-header, whole-body) and description
   comments     ids of the comments the plan was read from
-  diagnostics  what is odd: comment (null for the body), line (or null), message
-When it ends with 1 there is only: error, the sentence that is on standard error
-too.
+  diagnostics  problems: comment (null for the body), line (or null), message
+With exit code 1: only error, the message that is also on standard error.
 
 Exit codes:
   0  the plan was found
-  1  there is no plan, it is not complete, or GitHub did not give it
-  2  the arguments or the configuration are wrong; nothing was tried
+  1  there is no plan, it is incomplete, or GitHub did not return it
+  2  the arguments or the configuration are wrong; nothing was done
 
 Examples:
   planwright plan get acme/search#12 > plan.md
   planwright plan get https://github.com/acme/search/issues/12 --json
-  planwright plan get acme/search#12 --document      with the frame it was saved
-                                                     in
+  planwright plan get acme/search#12 --document      the whole saved document
 ";
 
-/// Print the plan that an issue or a pull request holds
+/// Print the plan saved in an issue or pull request
 #[derive(Debug, Args)]
 #[command(after_help = format!("{HELP}\n{TOKENS}"))]
 pub(super) struct Get {
-    /// `OWNER/REPO#NUMBER`, the address of the issue or pull request, or a number of the repository
+    /// `OWNER/REPO#NUMBER`, the URL of the issue or pull request, or a number in the repository
     /// of the git remote `origin`
     #[arg(value_name = "ISSUE")]
     issue: String,
@@ -109,10 +107,9 @@ fn named(issue: &str, host: &str) -> Result<((String, String), u64), Failure> {
     };
     let found = reference::parse(issue, host).map_err(|error| match error {
         ReferenceError::Form { .. } => whole("does not name an issue", 12),
-        ReferenceError::Number { .. } => whole(
-            "holds no issue number; the numbers of a repository begin with 1",
-            12,
-        ),
+        ReferenceError::Number { .. } => {
+            whole("contains no issue number; issue numbers start at 1", 12)
+        }
         other => Failure::Usage(other.to_string()),
     })?;
     let IssueRef { repository, number } = found;

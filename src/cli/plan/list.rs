@@ -24,9 +24,9 @@ const PULL_REQUEST_LABEL: &str = "erk-pr";
 const MAX_TITLE: usize = 60;
 
 const HELP: &str = "\
-Plans are the issues and pull requests with the label `erk-plan`, and those with
-erk's newer label `erk-pr`. The table shows number, state, title, who the plan
-was created by, when, and what is odd: `PR` is a pull request.
+Lists the issues and pull requests with the label `erk-plan` or erk's newer
+label `erk-pr`. The table shows number, state, title, creator, date and remarks;
+`PR` marks a pull request.
 
 JSON fields:
   repository
@@ -34,13 +34,12 @@ JSON fields:
                created_by (of the header), created_at, updated_at, header (or
                null), diagnostics (as in `plan get`), error (null, or why it
                cannot be read)
-When it ends with 1 there is only: error, the sentence that is on standard error
-too.
+With exit code 1: only error, the message that is also on standard error.
 
 Exit codes:
   0  listed; there may be none
-  1  GitHub did not give the list
-  2  the arguments or the configuration are wrong; nothing was tried
+  1  GitHub did not return the list
+  2  the arguments or the configuration are wrong; nothing was done
 
 Examples:
   planwright plan list acme/search
@@ -48,17 +47,17 @@ Examples:
   planwright plan list acme/search --json | jq '.plans[].url'
 ";
 
-/// List the plans that a repository holds
+/// List the plans of a repository
 #[derive(Debug, Args)]
 #[command(after_help = format!("{HELP}\n{TOKENS}"))]
 pub(super) struct List {
-    /// `OWNER/REPO`, or the address of the repository [default: that of the git remote `origin`]
+    /// `OWNER/REPO`, or the URL of the repository [default: the git remote `origin`]
     #[arg(value_name = "REPOSITORY")]
     repository: Option<String>,
-    /// Which ones
+    /// State of the issues to list
     #[arg(long, value_enum, default_value_t = IssueState::Open)]
     state: IssueState,
-    /// At most so many, newest first [default: all]
+    /// Maximum number of plans, newest first [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
     /// Print the list as JSON
@@ -107,7 +106,7 @@ impl List {
             return Ok(format!("{all:#}\n"));
         }
         if entries.is_empty() {
-            eprintln!("{owner}/{name} has no such plans");
+            eprintln!("{owner}/{name} has no matching plans");
         }
         Ok(table(&entries))
     }

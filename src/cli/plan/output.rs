@@ -71,7 +71,7 @@ impl Target {
         };
         let shown = self.shown(name);
         Err(Failure::Usage(format!(
-            "{shown} exists already; --again writes it anew and keeps this one as {name}.bak, --output writes elsewhere"
+            "{shown} already exists; use --again to overwrite it (a backup is kept as {name}.bak), or --output to write elsewhere"
         )))
     }
 
@@ -129,7 +129,7 @@ impl Target {
         let before = if self.folder.exists(&path) {
             let aside = self.folder.set_aside(&path)?;
             let aside = aside.strip_prefix(&self.within).unwrap_or(&aside);
-            format!(" (what was there before is {})", self.shown(aside))
+            format!(" (previous version: {})", self.shown(aside))
         } else {
             String::new()
         };

@@ -115,8 +115,7 @@ impl Planner<'_> {
                 self.run.save()?;
                 let wait = Backoff::default().after(faults);
                 let seconds = wait.as_secs();
-                let again =
-                    format!("the agent failed for a reason that may pass; again in {seconds} s");
+                let again = format!("the agent failed temporarily; retrying in {seconds} s");
                 self.progress.say(&again);
                 let token = self.stop.token();
                 tokio::select! {
@@ -132,22 +131,23 @@ impl Planner<'_> {
             Step::Obeyed => {
                 self.run.save()?;
                 return Err(Failure::failed(
-                    "the agent followed an instruction that stands in the specification, the project or its documents, so \
-                     nothing it wrote is used; look there for a text that talks to agents, then run the same command again",
+                    "the agent followed an instruction in the specification, the project or its \
+                     documents, so its output was discarded; look there for text that addresses \
+                     agents, then run the same command again",
                 ));
             }
             Step::GivenUp { why } => {
                 // Write the draft before `restart` discards it.
                 let there = match self.run.kept.work.draft.clone() {
                     Some(draft) => {
-                        format!("what there is of it is in {}", self.target.draft(&draft)?)
+                        format!("an unfinished draft is in {}", self.target.draft(&draft)?)
                     }
                     None => "nothing was written".to_owned(),
                 };
                 restart(&mut self.run.kept.work);
                 self.run.save()?;
                 return Err(Failure::failed(format!(
-                    "there is no plan: {why}; {there}; run the same command again to ask anew"
+                    "no plan was written: {why}; {there}; run the same command to try again"
                 )));
             }
             Step::Failed(report) => {
@@ -225,8 +225,8 @@ impl Planner<'_> {
             let left = most.saturating_sub(work.spent.cost.saturating_sub(before));
             if left == 0 {
                 return Err(Failure::failed(format!(
-                    "the plan has cost what one plan may cost ({}); run the same command again to spend as much again, or \
-                     raise limits.max_cost_usd",
+                    "the cost limit of one plan is reached ({}); run the same command to spend \
+                     that amount again, or raise limits.max_cost_usd",
                     messages::agent::dollars(most)
                 )));
             }
@@ -317,14 +317,14 @@ impl Planner<'_> {
             print(&terminal::json(&text))?;
         }
         let questions = match open.len() {
-            1 => "1 question waits".to_owned(),
-            many => format!("{many} questions wait"),
+            1 => "1 question is waiting".to_owned(),
+            many => format!("{many} questions are waiting"),
         };
         let at = open.first().copied().unwrap_or(0);
         let example = json!({ key(round, at, first): "1" });
         Err(Failure::Waiting(format!(
-            "{questions} for answers; run the same command in a terminal, or with --answers FILE that holds e.g. {example}, or \
-             with --no-questions to let the agent decide"
+            "{questions} for answers; run the same command in a terminal, with --answers FILE \
+             (e.g. {example}), or with --no-questions to let the agent decide"
         )))
     }
 }
@@ -378,7 +378,7 @@ fn agent_failed(report: &Report) -> Failure {
         )
     };
     Failure::failed(format!(
-        "{}{said}; run the same command again to go on",
+        "{}{said}; run the same command again to continue",
         message.trim_end_matches('.')
     ))
 }

@@ -14,7 +14,7 @@ const MAX_BYTES: u64 = 1024 * 1024;
 
 /// A specification that was read from a file.
 #[derive(Debug)]
-pub(super) struct Wanted {
+pub(super) struct SpecFile {
     /// The parsed specification.
     pub(super) specification: Specification,
     /// Path of the file, for messages and saved state.
@@ -23,7 +23,7 @@ pub(super) struct Wanted {
     pub(super) name: String,
 }
 
-impl Wanted {
+impl SpecFile {
     /// Reads the specification that `arg` names.
     ///
     /// # Errors
@@ -39,7 +39,7 @@ impl Wanted {
         };
         if here.join(arg).is_dir() {
             return Err(Failure::Usage(format!(
-                "{arg} is a folder; name the file of a specification, or its name in {folder}"
+                "{arg} is a folder; give the path of a specification, or its name in {folder}"
             )));
         }
         let found = resolve(
@@ -100,7 +100,7 @@ fn folder_name(stem: &str) -> String {
 fn empty(path: &str, read: &Specification) -> Failure {
     let sections = read.empty_sections();
     let to_fill = if sections.is_empty() {
-        "write what is wanted into it, in plain words; `planwright new NAME` makes one with headings"
+        "describe in it what you want, in plain words; `planwright new NAME` creates one with headings"
             .to_owned()
     } else {
         format!("fill in: {}", sections.join(", "))
@@ -108,9 +108,9 @@ fn empty(path: &str, read: &Specification) -> Failure {
     let template = if read.placeholders.is_empty() {
         ""
     } else {
-        " (the template's own words count as empty)"
+        " (template text counts as empty)"
     };
-    Failure::Usage(format!("{path} says nothing yet{template}; {to_fill}"))
+    Failure::Usage(format!("{path} is empty{template}; {to_fill}"))
 }
 
 #[cfg(test)]
@@ -138,15 +138,14 @@ mod tests {
         let read = specification::parse("Export", &text);
         let said = empty("x.md", &read).to_string();
         assert!(
-            said.starts_with(
-                "x.md says nothing yet (the template's own words count as empty); fill in: "
-            ) && said.contains("Requirements"),
+            said.starts_with("x.md is empty (template text counts as empty); fill in: ")
+                && said.contains("Requirements"),
             "{said}"
         );
         let read = specification::parse("x", "\n");
         assert_eq!(
             empty("x.md", &read).to_string(),
-            "x.md says nothing yet; write what is wanted into it, in plain words; `planwright new NAME` makes one with headings"
+            "x.md is empty; describe in it what you want, in plain words; `planwright new NAME` creates one with headings"
         );
     }
 }

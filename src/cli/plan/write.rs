@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::output::Target;
 use super::turns::Planner;
-use super::wanted::Wanted;
+use super::wanted::SpecFile;
 use crate::adapters::clock::SystemClock;
 use crate::cli::work::answers::Answers;
 use crate::cli::work::progress::Progress;
@@ -29,29 +29,29 @@ use crate::engine::stop::StopFlag;
 use crate::formats::specification::complexity;
 
 const HELP: &str = "\
-SPEC is a file, or a name in .planwright/specs or .spektacular/specs; `.md` may
-be left out (a specification called `get` or `list` is given as ./get). The plan
-goes to .planwright/plans/NAME/plan.md, with context.md, research.md and
-reports/ beside it where there is something to say. Only files of the agent's
-that pass the checks become a plan, never what it says; what does not pass stays
-in plan.draft.md. Paths go to standard output, the rest to standard error.
+SPEC is a file, or a name in .planwright/specs or .spektacular/specs; `.md` is
+optional (give a specification called `get` or `list` as ./get). The plan is
+written to .planwright/plans/NAME/plan.md, with context.md, research.md and
+reports/ beside it if they have content. Only files that the agent wrote and
+that pass the checks become a plan, never its messages; a plan that fails the
+checks is kept in plan.draft.md. Paths are printed on standard output,
+everything else on standard error.
 
 Questions:
-  In a terminal they are asked there. Elsewhere they are printed, and the same
-  command with --answers goes on. The file is JSON or TOML; each answer is what
-  would be typed: a number, several numbers, a label, own words, or nothing to
-  leave the question to the agent.
-    {\"Place\": \"1\", \"Which formats?\": [1, 3], \"3\": \"own words\"}
-  Questions are found by their words, their header, or their number over all
-  rounds; a list holds answers in order (TOML: answers = [\"1\", \"own words\"]). An
-  answer that nothing asked for makes the command end with 1, after the plan was
+  In a terminal, questions are asked interactively. Otherwise they are printed,
+  and the same command with --answers continues. The file is JSON or TOML; each
+  answer is what you would type: a number, several numbers, a label, free text,
+  or nothing to leave the question to the agent.
+    {\"Place\": \"1\", \"Which formats?\": [1, 3], \"3\": \"free text\"}
+  Questions are identified by their text, their header, or their number over all
+  rounds; a list holds answers in order (TOML: answers = [\"1\", \"free text\"]).
+  If an answer matches no question, the exit code is 1, after the plan was
   written.
 
 JSON fields:
-  success, plan, files, kept    paths: the plan, all that was written, what was
-                                there before
+  success, plan, files, kept    paths: the plan, all written files, the backup
   title, notes, turns, cost_usd
-On failure: success false, error, resumable. While questions wait: success
+On failure: success false, error, resumable. If questions are waiting: success
 false, waiting true, questions with number, header, question, multi and options.";
 
 const EXAMPLES: &str = "\
@@ -82,7 +82,7 @@ pub(super) struct Write {
     /// Topics to research first, separated by `;`
     #[arg(long, value_name = "TOPICS")]
     research: Option<String>,
-    /// What the agent should heed
+    /// Guidance for the agent
     #[arg(
         long,
         value_name = "TEXT",
@@ -92,10 +92,10 @@ pub(super) struct Write {
     guidance: String,
     #[command(flatten)]
     place: Where,
-    /// Overwrite an existing plan (backup kept); the old one is kept as plan.md.bak
+    /// Overwrite an existing plan; a backup is kept as plan.md.bak
     #[arg(long)]
     again: bool,
-    /// The agent decides everything itself
+    /// Do not ask questions; the agent decides
     #[arg(long)]
     no_questions: bool,
 }
@@ -103,7 +103,7 @@ pub(super) struct Write {
 /// Everything that is read and checked before the agent starts.
 struct Prepared {
     project: Project,
-    wanted: Wanted,
+    spec: SpecFile,
     answers: Answers,
     topics: Vec<String>,
     ready: agent::Ready,
@@ -130,30 +130,30 @@ impl Write {
 
     fn prepare(&self) -> Result<Prepared, Failure> {
         let Some(named) = &self.specification else {
-            let why = "name a specification: a file, or what is in .planwright/specs, see `planwright plan --help`";
+            let why = "name a specification: a file, or a name in .planwright/specs; see `planwright plan --help`";
             return Err(Failure::Usage(why.to_owned()));
         };
         let project = self.place.project()?;
-        let wanted = Wanted::read(named, &project)?;
+        let spec = SpecFile::read(named, &project)?;
         let answers = self.answers.as_deref().map(Answers::read).transpose()?;
         let topics = match &self.research {
             Some(texts) => topics::read(texts, &topics::settings(&project))?,
             None => Vec::new(),
         };
         let models = &project.config.models;
-        let tier = models.tier(complexity(&wanted.specification));
+        let tier = models.tier(complexity(&spec.specification));
         let model = models.model(tier);
         let ready = agent::ready(&project, model)?;
         let said = match model {
             Some(model) => format!("{} specification, model {model}", tier.name()),
             None => format!("{} specification", tier.name()),
         };
-        let target = Target::open(self.output.as_deref(), &project, &wanted.name)?;
+        let target = Target::open(self.output.as_deref(), &project, &spec.name)?;
         if !self.again {
             target.must_be_free()?;
         }
         Ok(Prepared {
-            wanted,
+            spec,
             answers: answers.unwrap_or_default(),
             topics,
             ready,
@@ -172,7 +172,7 @@ impl Write {
     ) -> Result<(Done, Result<(), Failure>), Failure> {
         let Prepared {
             project,
-            wanted,
+            spec,
             answers,
             topics,
             ready,
@@ -180,14 +180,14 @@ impl Write {
             model,
         } = prepared;
         let stop = listen();
-        let specification = &wanted.specification;
+        let specification = &spec.specification;
         let asked_for = [&specification.title, specification.text(), &self.guidance];
         let content = hash(
             asked_for
                 .into_iter()
                 .chain(topics.iter().map(String::as_str)),
         );
-        let place = format!("plan {}", wanted.path);
+        let place = format!("plan {}", spec.path);
         let (mut run, begun) = Run::open(&project, &place, &content, &topics)?;
         is_kept.set(true);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -195,11 +195,11 @@ impl Write {
         let progress = Arc::new(Progress::new());
         let name = local.about().name;
         progress.say(&match begun {
-            Begun::New => format!("{} ({model}), with {name}", wanted.path),
-            Begun::Again => format!("{} ({model}), with {name}: going on", wanted.path),
+            Begun::New => format!("{} ({model}), with {name}", spec.path),
+            Begun::Again => format!("{} ({model}), with {name}: resuming", spec.path),
             Begun::Changed => format!(
-                "{} ({model}), with {name}: specification, guidance or topics were changed, so it begins anew",
-                wanted.path
+                "{} ({model}), with {name}: the specification, guidance or topics changed; starting over",
+                spec.path
             ),
         });
         let known = project.knowledge()?;
@@ -212,7 +212,7 @@ impl Write {
                 knowledge: &known,
                 place: Some((&specification.title, specification.text())),
             };
-            self.begin(&mut run, &researchers, &wanted, &topics, &stop)
+            self.begin(&mut run, &researchers, &spec, &topics, &stop)
                 .await?;
         }
         let mut planner = Planner {
@@ -238,7 +238,7 @@ impl Write {
         let research = run.kept.research.as_ref();
         let (files, kept) = target.write(&plan.document, &plan.attached, research)?;
         for path in &kept {
-            note_on_stderr(&format!("what was there before is {path}"));
+            note_on_stderr(&format!("the previous version is kept as {path}"));
         }
         for note in &plan.notes {
             note_on_stderr(note);
@@ -277,7 +277,7 @@ impl Write {
         &self,
         run: &mut Run,
         with: &Researchers<'_>,
-        wanted: &Wanted,
+        spec: &SpecFile,
         topics: &[String],
         stop: &StopFlag,
     ) -> Result<(), Failure> {
@@ -288,7 +288,7 @@ impl Write {
             }
         }
         renew_words(&mut run.kept.work);
-        let specification = &wanted.specification;
+        let specification = &spec.specification;
         let mut notes = Vec::new();
         notes.extend(sentences::placeholders(&specification.placeholders));
         let nonce = &run.kept.work.nonce;

@@ -24,10 +24,10 @@ pub(super) fn dry_run(
             let text = if *same {
                 ""
             } else {
-                ", with the text it had then"
+                ", with the text of that call"
             };
             Some(format!(
-                "An earlier call began to save it ({url}); this one would complete that{text}."
+                "An earlier call was interrupted while saving it ({url}); this one would complete it{text}."
             ))
         }
         _ => None,
@@ -89,7 +89,7 @@ fn before(prepared: &Prepared, before: &Before, json: bool) -> (String, Option<S
         return (
             String::new(),
             Some(format!(
-                "the plan was saved before as {url}, which is gone; --again saves it as a new issue"
+                "the plan was already saved as {url}, which no longer exists; use --again to save it as a new issue"
             )),
         );
     }
@@ -97,7 +97,7 @@ fn before(prepared: &Prepared, before: &Before, json: bool) -> (String, Option<S
         return (
             String::new(),
             Some(format!(
-                "a plan of this session with this title, but another text, was saved before: {url}; --again saves this one, too"
+                "a plan of this session with the same title but different text was already saved as {url}; use --again to save this one too"
             )),
         );
     }
@@ -105,11 +105,11 @@ fn before(prepared: &Prepared, before: &Before, json: bool) -> (String, Option<S
         return (
             String::new(),
             Some(format!(
-                "the plan was saved before as {url}, which is not linked to this issue; --again saves it once more, with the link"
+                "the plan was already saved as {url}, which is not linked to this issue; use --again to save it again with the link"
             )),
         );
     }
-    let message = "The plan was saved before";
+    let message = "The plan was already saved";
     if json {
         let saved = &before.saved;
         let text = result(prepared, Some(saved), [false, true], message);

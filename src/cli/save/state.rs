@@ -24,7 +24,7 @@ impl SaveState {
         let folder = of_user()?;
         let failed = |path: &Path, error: &dyn std::fmt::Display| {
             Failure::failed(format!(
-                "{}: {error}; set XDG_STATE_HOME to a folder that can be written",
+                "{}: {error}; set XDG_STATE_HOME to a writable folder",
                 path.display()
             ))
         };
@@ -35,7 +35,7 @@ impl SaveState {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 return Err(Failure::failed(
-                    "another `planwright save` is at work on this computer; wait until it has ended",
+                    "another `planwright save` is running on this computer; wait until it has finished",
                 ));
             }
             Err(TryLockError::Error(error)) => return Err(failed(&path, &error)),
@@ -79,7 +79,8 @@ fn folder(state: Option<PathBuf>, home: Option<PathBuf>) -> Result<PathBuf, Fail
     let below = state.or_else(|| home.map(|home| home.join(".local").join("state")));
     below.map(|state| state.join("planwright")).ok_or_else(|| {
         Failure::Usage(
-            "there is no home directory to remember saved plans in; set XDG_STATE_HOME".to_owned(),
+            "there is no home directory in which to record saved plans; set XDG_STATE_HOME"
+                .to_owned(),
         )
     })
 }
@@ -113,7 +114,7 @@ mod tests {
         );
         assert_eq!(
             folder(None, None).unwrap_err().to_string(),
-            "there is no home directory to remember saved plans in; set XDG_STATE_HOME"
+            "there is no home directory in which to record saved plans; set XDG_STATE_HOME"
         );
     }
 }

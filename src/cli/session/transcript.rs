@@ -15,14 +15,14 @@ use crate::formats::session::transcript::{self, LeftOut, Options, Piece, Stats, 
 use crate::regular_file;
 
 const HELP: &str = "\
-Left out: entries of other sessions, file snapshots, bookkeeping, commands that
-look for the log itself, repeated texts. Cut: long tool parameters and long tool
-results, of which lines with errors stay. A session that is empty or only a
-warm-up gives nothing and ends with 1. Lines that cannot be read, and lines over
-64 MiB, are skipped and counted.
+Omitted: entries of other sessions, file snapshots, bookkeeping, commands that
+search for the log itself, repeated texts. Truncated: long tool parameters and
+tool results, except for lines with errors. A session that is empty or only a
+warm-up has no transcript (exit code 1). Unreadable lines and lines over 64 MiB
+are skipped and counted.
 
 Exit codes:
-  0  there is a transcript
+  0  the transcript was written
   1  nothing is left, or the output cannot be written
   2  the arguments are wrong, or the file cannot be read
 
@@ -47,19 +47,19 @@ pub(super) struct Transcript {
     file: PathBuf,
     #[command(flatten)]
     place: SessionFolders,
-    /// Take only the entries of this session, and those that name none
+    /// Use only entries of this session, and entries without a session id
     #[arg(long, value_name = "ID")]
     session_id: Option<String>,
-    /// Begin another part where one would be longer, at four characters a token; an entry is never cut. Needs --output
+    /// Split the transcript into parts of at most this size, at four characters per token; entries are never split. Needs --output
     #[arg(long, value_name = "N", requires = "output")]
     max_tokens: Option<NonZeroUsize>,
     /// Write the parts to NAME-1.xml, NAME-2.xml, … in this directory and print their paths; no file is overwritten
     #[arg(long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Keep everything: leave nothing out and cut nothing
+    /// Keep everything: omit and truncate nothing
     #[arg(long)]
     no_filter: bool,
-    /// Print what was read, left out and cut, on standard error
+    /// Print counts of what was read, omitted and truncated on standard error
     #[arg(long)]
     stats: bool,
 }
@@ -154,7 +154,7 @@ impl Transcript {
 
 /// Returns why there is no transcript, or `None` if there is one.
 fn nothing(verdict: Verdict, stats: &Stats, wanted: Option<&str>) -> Option<String> {
-    let whole = "--no-filter prints what there is";
+    let whole = "--no-filter prints everything";
     let longer = stats.left_out.get(&LeftOut::TooLong).copied().unwrap_or(0);
     let other = stats.left_out.get(&LeftOut::OtherKind).copied();
     let lines = match stats.entries_in {
@@ -162,22 +162,22 @@ fn nothing(verdict: Verdict, stats: &Stats, wanted: Option<&str>) -> Option<Stri
         many => format!("{many} lines"),
     };
     match verdict {
-        _ if stats.entries_in == 0 => Some("there is no entry in it".to_owned()),
+        _ if stats.entries_in == 0 => Some("it contains no entries".to_owned()),
         _ if stats.unreadable() == stats.entries_in && longer > 0 => Some(format!(
-            "nothing in it can be read: of {lines}, {longer} longer than {MAX_LINE_MIB} MiB"
+            "it cannot be read: of {lines}, {longer} longer than {MAX_LINE_MIB} MiB"
         )),
-        _ if stats.unreadable() == stats.entries_in => {
-            Some(format!("this is no session log: {lines}, none is an entry"))
-        }
+        _ if stats.unreadable() == stats.entries_in => Some(format!(
+            "this is not a session log: {lines}, none of them an entry"
+        )),
         _ if stats.unreadable() + other.unwrap_or(0) == stats.entries_in => Some(format!(
             "{lines}, but no entry of a conversation; is it a session log?"
         )),
         Verdict::Empty => Some(match wanted {
             Some(id) => format!(
-                "session {id} is empty: it needs three entries with words of the user and of the assistant; check the id, {whole}"
+                "session {id} is empty: it needs three entries with text from the user and the assistant; check the id, {whole}"
             ),
             None => format!(
-                "the session is empty: it needs three entries with words of the user and of the assistant; {whole}"
+                "the session is empty: it needs three entries with text from the user and the assistant; {whole}"
             ),
         }),
         Verdict::WarmUp => Some(format!(
@@ -229,7 +229,7 @@ impl Files {
     fn new(directory: &Path, stem: &str) -> Result<Self, Failure> {
         std::fs::create_dir_all(directory).map_err(|error| {
             Failure::failed(format!(
-                "cannot make the directory {}: {error}",
+                "cannot create the directory {}: {error}",
                 directory.display()
             ))
         })?;
@@ -303,6 +303,6 @@ impl Output for Files {
 fn exists(path: &Path) -> Failure {
     let path = path.display();
     Failure::failed(format!(
-        "{path} exists and is not overwritten; move it away or choose another --output"
+        "{path} already exists; move it or choose another --output"
     ))
 }

@@ -16,7 +16,7 @@ use github_simulator::{AppKeys, Simulator};
 pub(super) fn agent(settings: &Settings) -> Result<Vec<String>, Failure> {
     if settings.config.is_some() {
         return Err(Failure::Usage(
-            "try reads no configuration file; leave out --config, and set what is for the agent with --set agent.KEY=VALUE"
+            "`try` reads no configuration file; omit --config, and configure the agent with --set agent.KEY=VALUE"
                 .to_owned(),
         ));
     }
@@ -24,7 +24,7 @@ pub(super) fn agent(settings: &Settings) -> Result<Vec<String>, Failure> {
         Some(other) => {
             let key = other.split('=').next().unwrap_or_default();
             Err(Failure::Usage(format!(
-                "try sets up everything but the agent; leave out --set {key}, only keys that begin with agent. can be set"
+                "`try` sets everything except the agent; omit --set {key}, only keys that begin with agent. can be set"
             )))
         }
         None => Ok(settings.set.clone()),

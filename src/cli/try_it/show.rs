@@ -61,7 +61,7 @@ pub(super) fn as_text(outcome: &Outcome, all: Duration, keep: bool) -> String {
         text.push_str(&format!("    {line}\n"));
     }
     if !keep {
-        text.push_str("\nThe pages above are gone; `planwright try --keep` keeps them up.\n");
+        text.push_str("\nThe pages above are closed; `planwright try --keep` keeps them open.\n");
     }
     text
 }
@@ -71,11 +71,10 @@ pub(super) fn as_text(outcome: &Outcome, all: Duration, keep: bool) -> String {
 pub(super) fn stays(pages: &str, api: &str, token: &SecretString) -> String {
     let token = token.expose_secret();
     format!(
-        "\nThe pages stay up at {pages} until Ctrl-C; comments can be written and boxes ticked \
-         there. Meanwhile, in another terminal:\n\n  \
-         export PLANWRIGHT_TOKEN={token}\n  \
-         planwright plan list {REPOSITORY} --set github.api_url={api}\n  \
-         planwright save --plan FILE --repo {REPOSITORY} --set github.api_url={api}\n"
+        "\nThe pages stay open at {pages} until you press Ctrl-C; you can write comments and tick \
+         checkboxes there. Meanwhile, in another terminal:\n\n  export PLANWRIGHT_TOKEN={token}\n  \
+         planwright plan list {REPOSITORY} --set github.api_url={api}\n  planwright save --plan \
+         FILE --repo {REPOSITORY} --set github.api_url={api}\n"
     )
 }
 

@@ -74,8 +74,8 @@ pub(in crate::cli) fn ready(project: &Project, model: Option<&str>) -> Result<Re
                 && !environment.iter().any(|(name, _)| lets_in(name))
             {
                 return Err(Failure::Usage(format!(
-                    "nothing lets the agent in at its model: set {}, {} or {TOKEN}; it has a HOME of its own, so a login of \
-                     yours does not count",
+                    "the agent has no credentials for its model: set {}, {} or {TOKEN}; it runs \
+                     with its own HOME, so your login is not used",
                     KEYS[0], KEYS[1]
                 )));
             }
@@ -121,7 +121,9 @@ impl Ready {
             folder: folder.to_owned(),
             sandbox: SandboxMode::Auto,
             helper: helper().map_err(|error| {
-                Failure::failed(format!("this program's own path cannot be told: {error}"))
+                Failure::failed(format!(
+                    "cannot determine the path of this program: {error}"
+                ))
             })?,
             secrets: Vec::new(),
             concurrency: self.concurrency,
@@ -132,7 +134,7 @@ impl Ready {
         };
         if let Protection::None { why } = active(SandboxMode::Auto) {
             note_on_stderr(&format!(
-                "agents have no sandbox here ({why}): what they start reaches what you reach"
+                "no sandbox is available ({why}): agents can access everything that you can"
             ));
         }
         let local = LocalAgent::open(settings, self.client, Arc::clone(clock));
@@ -152,7 +154,7 @@ fn program(project: &Project, command: &str) -> Result<PathBuf, Failure> {
             Ok(path)
         } else {
             Err(Failure::Usage(format!(
-                "the agent's program {} is not there or cannot be run; install it, or set agent.command to where it is",
+                "the agent's program {} does not exist or cannot be executed; install it, or set agent.command to its path",
                 path.display()
             )))
         };
@@ -164,7 +166,7 @@ fn program(project: &Project, command: &str) -> Result<PathBuf, Failure> {
         .find(|file| is_program(file))
         .ok_or_else(|| {
             Failure::Usage(format!(
-                "there is no `{command}` in PATH; install it, or set agent.command to where it is"
+                "there is no `{command}` in PATH; install it, or set agent.command to its path"
             ))
         })
 }
@@ -185,7 +187,7 @@ pub(in crate::cli) fn folder(root: &Path) -> Result<PathBuf, Failure> {
     let folder = state.join("agents").join(hash.get(..16).unwrap_or(&hash));
     let failed = |error: std::io::Error| {
         Failure::failed(format!(
-            "{}: {error}; set XDG_STATE_HOME to a folder that can be written",
+            "{}: {error}; set XDG_STATE_HOME to a writable folder",
             folder.display()
         ))
     };
@@ -193,8 +195,8 @@ pub(in crate::cli) fn folder(root: &Path) -> Result<PathBuf, Failure> {
     let folder = folder.canonicalize().map_err(failed)?;
     if folder.starts_with(root) {
         return Err(Failure::Usage(format!(
-            "the agents' folder {} would lie in the project {}, which they may read; name a narrower --root, or set \
-             XDG_STATE_HOME elsewhere",
+            "the agents' folder {} would be inside the project {}, which agents can read; choose a \
+             narrower --root, or another XDG_STATE_HOME",
             folder.display(),
             root.display()
         )));

@@ -76,7 +76,9 @@ impl Answers {
         let mut list = |values: &[Value]| -> Result<(), Failure> {
             for (number, value) in (1..).zip(values) {
                 let values = texts(value).ok_or_else(|| {
-                    wrong(&format!("answer {number} is {value}, no text or number"))
+                    wrong(&format!(
+                        "answer {number} is {value}, which is neither text nor a number"
+                    ))
                 })?;
                 let name = number.to_string();
                 entries.push(Entry { name, values });
@@ -94,7 +96,7 @@ impl Answers {
                     for (name, value) in named {
                         let values = texts(value).ok_or_else(|| {
                             wrong(&format!(
-                                "the answer to {name:?} is {value}, no text or number"
+                                "the answer to {name:?} is {value}, which is neither text nor a number"
                             ))
                         })?;
                         let name = name.clone();
@@ -102,7 +104,7 @@ impl Answers {
                     }
                 }
             }
-            other => return Err(wrong(&format!("it holds {other} and no answers"))),
+            other => return Err(wrong(&format!("it contains {other} instead of answers"))),
         }
         Ok(Self {
             file: file.to_owned(),
@@ -126,7 +128,7 @@ impl Answers {
         let Entry { name, values } = &self.entries[at];
         let wrong = |why: &str| {
             Failure::failed(format!(
-                "{}: the answer to {name:?} cannot be taken: {why} Correct it and run the same command again",
+                "{}: the answer to {name:?} cannot be used: {why} Correct it and run the same command again",
                 self.file
             ))
         };
@@ -138,7 +140,7 @@ impl Answers {
             match typed {
                 TypedInput::Empty => {}
                 TypedInput::OwnWords => {
-                    return Err(wrong("0 means an answer in words, and there are none."));
+                    return Err(wrong("0 means a free-text answer, but there is no text."));
                 }
                 TypedInput::Answer(one) => {
                     let answer = one.answer.unwrap_or_default();
@@ -198,7 +200,7 @@ impl Answers {
             return Ok(());
         }
         Err(Failure::failed(format!(
-            "it is written, but {} answers what was never asked: {}; look whether the plan decides that as you want",
+            "the plan was written, but {} contains answers to questions that were not asked: {}; check that the plan decides them as you want",
             self.file,
             unused.join(", ")
         )))
@@ -244,8 +246,8 @@ mod tests {
         }
     }
 
-    const SEVERAL: &str = "Question 1 takes one option, but several are chosen. Choose one of them, or say it in your own \
-                           words behind `other:`.";
+    const SEVERAL: &str = "Question 1 takes one option, but several are chosen. Choose one of \
+                           them, or write your own answer after `other:`.";
 
     fn words(answers: &Answers, question: &Question, number: usize) -> String {
         match answers.find(question, number, &[]).unwrap() {
@@ -280,12 +282,15 @@ mod tests {
                 "{",
                 "a: it is neither JSON (EOF while parsing an object at line 1 column 1) nor TOML (",
             ),
-            ("7", "a: it holds 7 and no answers; "),
+            ("7", "a: it contains 7 instead of answers; "),
             (
                 "{\"x\": true}",
-                "a: the answer to \"x\" is true, no text or number; ",
+                "a: the answer to \"x\" is true, which is neither text nor a number; ",
             ),
-            ("[[[1]]]", "a: answer 1 is [[1]], no text or number; "),
+            (
+                "[[[1]]]",
+                "a: answer 1 is [[1]], which is neither text nor a number; ",
+            ),
         ] {
             let said = Answers::of("a", text).unwrap_err().to_string();
             let remedy = "write e.g. {\"Place\": \"1\", \"Which formats?\": [1, 3]}, see `planwright plan --help`";
@@ -297,19 +302,19 @@ mod tests {
             ("{\"Place\": \"1 2\"}", SEVERAL),
             (
                 "{\"Place\": 4}",
-                "Question 1 has no option `4`: its options are a to c. Choose one of these, or say it in your own words \
-                 behind `other:`.",
+                "Question 1 has no option `4`: its options are a to c. Choose one of these, or \
+                 write your own answer after `other:`.",
             ),
             (
                 "{\"Place\": 0}",
-                "0 means an answer in words, and there are none.",
+                "0 means a free-text answer, but there is no text.",
             ),
         ] {
             let answers = Answers::of("a", text).unwrap();
             assert_eq!(
                 answers.find(&one, 1, &[]).unwrap_err().to_string(),
                 format!(
-                    "a: the answer to \"Place\" cannot be taken: {why} Correct it and run the same command again"
+                    "a: the answer to \"Place\" cannot be used: {why} Correct it and run the same command again"
                 )
             );
         }
@@ -324,7 +329,7 @@ mod tests {
         };
         assert_eq!(
             answers.all_used(&[round]).unwrap_err().to_string(),
-            "it is written, but a answers what was never asked: \"Plaice\", \"9\"; look whether the plan decides that as you want"
+            "the plan was written, but a contains answers to questions that were not asked: \"Plaice\", \"9\"; check that the plan decides them as you want"
         );
         assert!(Answers::default().all_used(&[]).is_ok());
     }

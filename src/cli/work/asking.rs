@@ -43,7 +43,7 @@ fn how(question: &Question) -> String {
         (true, false) => "A letter",
         (true, true) => "Letters",
     };
-    format!("{what}, your own words (or 0 for them), or Enter to leave it to the agent: ")
+    format!("{what}, free text (or 0 to enter it), or Enter to leave it to the agent: ")
 }
 
 /// The reason why a question was not answered.
@@ -66,7 +66,7 @@ pub(in crate::cli) async fn ask(
     stop: &CancellationToken,
 ) -> Result<SingleAnswer, NoAnswer> {
     forget_typed();
-    terminal::tell(&format!("\n{}", shown(at, count, question)));
+    terminal::print_stderr(&format!("\n{}", shown(at, count, question)));
     loop {
         match typed::parse(&line(&how(question), stop).await?, question, at + 1) {
             Ok(TypedInput::Empty) => return Ok(SingleAnswer::default()),
@@ -80,7 +80,7 @@ pub(in crate::cli) async fn ask(
                     });
                 }
             }
-            Err(error) => terminal::tell(&format!("{error}\n")),
+            Err(error) => terminal::print_stderr(&format!("{error}\n")),
         }
     }
 }
@@ -97,7 +97,7 @@ fn forget_typed() {
 /// Reads a line from standard input. The reading thread is detached, so it does not delay the end
 /// of the program.
 async fn line(prompt: &str, stop: &CancellationToken) -> Result<String, NoAnswer> {
-    terminal::tell(prompt);
+    terminal::print_stderr(prompt);
     let (sender, receiver) = oneshot::channel::<io::Result<Option<String>>>();
     std::thread::spawn(move || {
         let mut line = String::new();
@@ -108,7 +108,7 @@ async fn line(prompt: &str, stop: &CancellationToken) -> Result<String, NoAnswer
     tokio::select! {
         biased;
         () = stop.cancelled() => {
-            terminal::tell("\n");
+            terminal::print_stderr("\n");
             Err(NoAnswer::Stopped)
         }
         read = receiver => match read {

@@ -42,22 +42,22 @@ impl Progress {
         let text = terminal::lines(text);
         match &self.lines {
             // Write errors are ignored: a closed terminal does not end the work.
-            Some(lines) => lines.suspend(|| terminal::tell(&format!("{text}\n"))),
-            None => terminal::tell(&format!("{text}\n")),
+            Some(lines) => lines.suspend(|| terminal::print_stderr(&format!("{text}\n"))),
+            None => terminal::print_stderr(&format!("{text}\n")),
         }
     }
 
     fn begin(&self, name: &str, agent: &str) -> Option<ProgressBar> {
         let name = terminal::one_line(name);
         let Some(lines) = &self.lines else {
-            self.say(&format!("{name}: {agent} is at work"));
+            self.say(&format!("{name}: {agent} is working"));
             return None;
         };
         let line = lines.add(ProgressBar::new_spinner());
         let style = ProgressStyle::with_template("{spinner} {prefix} [{elapsed}] {wide_msg}");
         line.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
         line.set_prefix(truncate_chars(&name, NAME));
-        line.set_message(format!("{agent} is at work"));
+        line.set_message(format!("{agent} is working"));
         line.enable_steady_tick(TICK);
         Some(line)
     }
@@ -70,7 +70,7 @@ fn used(spent: &Spent) -> Cow<'static, str> {
         ..*spent
     };
     match messages::agent::spent(&spent) {
-        used if used.is_empty() => "at work".into(),
+        used if used.is_empty() => "working".into(),
         used => used.into(),
     }
 }

@@ -90,7 +90,7 @@ impl Run {
         let name = format!("{}.lock", &hash([place])[..16]);
         let lock = ProjectFolder::open(&all)?.try_lock(&name)?.ok_or_else(|| {
             Failure::failed(format!(
-                "another planwright process works on this ({place}); wait until it has ended"
+                "another planwright process is working on this ({place}); wait until it has finished"
             ))
         })?;
         let folder = ProjectFolder::open(&project.root)?;
@@ -158,7 +158,7 @@ impl Run {
             Ok(kept) => Some(kept),
             Err(error) => {
                 note_on_stderr(&format!(
-                    "{path} is not understood and left alone: {error}; delete its folder if no other version needs it"
+                    "{path} cannot be read: {error}; delete its folder unless another version of planwright needs it"
                 ));
                 None
             }
@@ -170,9 +170,8 @@ impl Run {
     /// # Errors
     /// Returns an error if the project's directory cannot be written to.
     pub(in crate::cli) fn save(&self) -> Result<(), Failure> {
-        let text = serde_json::to_string(&self.kept).map_err(|error| {
-            Failure::failed(format!("the state cannot be written out: {error}"))
-        })?;
+        let text = serde_json::to_string(&self.kept)
+            .map_err(|error| Failure::failed(format!("cannot serialise the state: {error}")))?;
         self.project.make_folder(&format!("{RUNS}/{}", self.id))?;
         Ok(self.project.overwrite(&path(&self.id), &text)?)
     }

@@ -28,7 +28,7 @@ use crate::engine::stop::StopFlag;
 
 /// Remedy if the research failed.
 const REMEDY: &str =
-    "run the same command again to do the missing topics again; the reports that are there stay";
+    "run the same command again to repeat the missing topics; existing reports are kept";
 
 /// Returns the research settings, with the limits of the project.
 pub(in crate::cli) fn settings(project: &Project) -> ResearchSettings {
@@ -50,7 +50,7 @@ pub(in crate::cli) fn read(
 ) -> Result<Vec<String>, Failure> {
     checked(research::topics(texts), settings).map_err(|stop| match stop {
         StepError::Failed(Decided { message, .. }) => Failure::Usage(format!(
-            "{}; name at most {} topics, separated by `;`, each in a sentence",
+            "{}; give at most {} topics, one sentence each, separated by `;`",
             message.trim_end_matches('.'),
             settings.max_topics
         )),
@@ -148,12 +148,12 @@ impl Researchers<'_> {
                     }
                 }
                 Err(error) => {
-                    desk.remember(&research).map_err(Failure::Failed)?;
+                    desk.save_progress(&research).map_err(Failure::Failed)?;
                     return Err(failed(error, REMEDY));
                 }
             }
         }
-        desk.remember(&research).map_err(Failure::Failed)?;
+        desk.save_progress(&research).map_err(Failure::Failed)?;
         if stop.token().is_cancelled() {
             return Err(stopped());
         }
@@ -178,8 +178,8 @@ pub(in crate::cli) fn state(topic: &Topic) -> &'static str {
     match topic.state {
         TopicState::Open => "not done",
         TopicState::Written => "written",
-        TopicState::Recovered => "written elsewhere, recovered",
-        TopicState::Degraded => "degraded: put together from the agent's words",
+        TopicState::Recovered => "recovered from another path",
+        TopicState::Degraded => "degraded: assembled from the agent's output",
         TopicState::Failed => "failed",
     }
 }
@@ -195,7 +195,7 @@ struct AtTerminal<'d, 'p> {
 }
 
 impl AtTerminal<'_, '_> {
-    fn remember(&mut self, research: &Research) -> Result<(), String> {
+    fn save_progress(&mut self, research: &Research) -> Result<(), String> {
         self.run.kept.research = Some(research.clone());
         self.run.save().map_err(|failure| failure.to_string())
     }
@@ -214,7 +214,7 @@ fn cannot(message: String) -> StepError {
 #[async_trait]
 impl ResearchHost for AtTerminal<'_, '_> {
     async fn begin(&mut self, research: &Research, at: usize) -> Result<Task, StepError> {
-        self.remember(research).map_err(cannot)?;
+        self.save_progress(research).map_err(cannot)?;
         let project = self.with.project;
         let mut limits = project.limits();
         let spent = research.topics.get(at).map_or(0, |topic| topic.spent.cost);
@@ -254,7 +254,7 @@ impl ResearchHost for AtTerminal<'_, '_> {
         at: usize,
         _spent: &Spent,
     ) -> Result<(), StepError> {
-        self.remember(research).map_err(cannot)?;
+        self.save_progress(research).map_err(cannot)?;
         let Some(topic) = research.topics.get(at) else {
             return Ok(());
         };
@@ -264,7 +264,7 @@ impl ResearchHost for AtTerminal<'_, '_> {
             TopicState::Open if topic.wrong.is_empty() && topic.not_before.is_none() => {
                 return Ok(());
             }
-            TopicState::Open => ("…", format!("again, {}", topic.wrong.join("; "))),
+            TopicState::Open => ("…", format!("retrying: {}", topic.wrong.join("; "))),
             TopicState::Written | TopicState::Recovered => ("✓", state(topic).to_owned()),
             TopicState::Degraded | TopicState::Failed => {
                 let why = topic.note.as_deref().unwrap_or_default();

@@ -14,7 +14,7 @@ pub enum ProjectError {
     },
     /// The file is longer than the limit.
     #[error(
-        "{path} is longer than 64 KB; take out what are no settings, or start anew with `planwright init --force`"
+        "{path} is longer than 64 KB; remove what is not a setting, or start over with `planwright init --force`"
     )]
     TooLong {
         /// Path in the project.
@@ -31,7 +31,7 @@ pub enum ProjectError {
         why: String,
     },
     /// A key is unknown.
-    #[error("{place}: unknown key `{key}`{}; take it out; `planwright init --print` prints every key", nearest.as_ref().map(|key| format!(", did you mean `{key}`?")).unwrap_or_default())]
+    #[error("{place}: unknown key `{key}`{}; remove it; `planwright init --print` prints every key", nearest.as_ref().map(|key| format!(", did you mean `{key}`?")).unwrap_or_default())]
     UnknownKey {
         /// File and line.
         place: String,

@@ -64,7 +64,7 @@ pub fn load(root: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Loaded,
     let mut config = migrated.config.clone();
     rules::finish(&mut config, env, &migrate::place)?;
     let mut notes = vec![format!(
-        "the settings are those of {OLD_CONFIG}; `planwright init` writes them to {CONFIG}"
+        "using the settings of {OLD_CONFIG}; `planwright init` migrates them to {CONFIG}"
     )];
     notes.extend(migrated.notes());
     Ok(Loaded {
@@ -86,7 +86,7 @@ pub fn old_settings(root: &Path) -> Result<Option<Migrated>, ProjectError> {
 fn open(root: &Path) -> Result<Dir, ProjectError> {
     Dir::open_ambient_dir(root, ambient_authority()).map_err(|error| ProjectError::File {
         path: root.display().to_string(),
-        why: format!("{error}; name the project's folder"),
+        why: format!("{error}; give the project's folder"),
     })
 }
 
@@ -110,13 +110,13 @@ fn file(folder: &Dir, path: &str) -> Result<Option<String>, ProjectError> {
             if error.kind() == ErrorKind::PermissionDenied && error.raw_os_error().is_none() =>
         {
             return Err(failed(
-                "a symbolic link on the way leads out of the project's folder; put the file itself there"
+                "a symbolic link in its path leads out of the project's folder; put the file itself there"
                     .to_owned(),
             ));
         }
         Err(error) => {
             return Err(failed(format!(
-                "{error}; it must be a file that you may read"
+                "{error}; it must be a file that you can read"
             )));
         }
     };
@@ -134,7 +134,7 @@ fn file(folder: &Dir, path: &str) -> Result<Option<String>, ProjectError> {
 /// Reads a file, but at most one byte more than [`MAX_FILE_BYTES`].
 fn bytes(folder: &Dir, path: &str) -> io::Result<Vec<u8>> {
     if !folder.metadata(path)?.is_file() {
-        return Err(io::Error::other("it is no file"));
+        return Err(io::Error::other("it is not a file"));
     }
     let mut options = OpenOptions::new();
     options.read(true);

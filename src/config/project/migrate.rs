@@ -42,7 +42,7 @@ impl Migrated {
         let left = self
             .not_carried
             .iter()
-            .map(|left| format!("`{}` was not taken over: {}", left.key, left.why));
+            .map(|left| format!("`{}` was not migrated: {}", left.key, left.why));
         left.chain(self.changed.iter().cloned()).collect()
     }
 }
@@ -111,7 +111,7 @@ fn found(value: &Value) -> String {
 
 /// The reason why Spektacular's default folder is not carried over.
 const USUAL_FOLDER: &str =
-    "what is in that folder is still found there, and new files go to the folder in [output]";
+    "existing files in that folder are still found; new files go to the folder in [output]";
 
 struct Migration {
     out: Migrated,
@@ -152,7 +152,7 @@ impl Migration {
                 };
                 self.walk(&key, fields)?;
             } else {
-                self.leave(&key, "nothing is known of this key");
+                self.leave(&key, "this key is unknown");
             }
         }
         Ok(())
@@ -180,8 +180,8 @@ impl Migration {
             "spec_trigger_threshold" => {
                 if !["strict", "moderate", "lenient"].contains(&text) {
                     return Err(old(format!(
-                        "spec_trigger_threshold must be one of \"strict\", \"moderate\", or \"lenient\", not {text:?}; \
-                         write one of them, or take it out"
+                        "spec_trigger_threshold must be one of \"strict\", \"moderate\", or \
+                         \"lenient\", not {text:?}; use one of them, or remove it"
                     )));
                 }
                 self.leave(key, keys::NO_SKILL);
@@ -197,8 +197,8 @@ impl Migration {
     fn command(&mut self, key: &str, name: &str) {
         if ["bob", "codex"].contains(&name) {
             let why = format!(
-                "{name} is run in another way; set agent.kind to \"command\" with a program that takes a prompt on \
-                 standard input"
+                "{name} is not supported directly; set agent.kind to \"command\" with a program \
+                 that takes a prompt on standard input"
             );
             self.leave(key, why);
         } else {
@@ -239,8 +239,8 @@ impl Migration {
         match name.strip_prefix("anthropic/") {
             Some(bare) => {
                 self.out.changed.push(format!(
-                    "`{key}` is {bare:?} here, without `anthropic/`, as Claude Code names it; take it out for the \
-                     client's own choice"
+                    "`{key}` is {bare:?} here, without `anthropic/`, as Claude Code names it; \
+                     remove it to let the client choose"
                 ));
                 bare.into()
             }
@@ -271,12 +271,12 @@ impl Migration {
         }
         let ours = others.len() < args.len();
         if others.is_empty() && ours {
-            let why = "the client is always run with the arguments that it needs";
+            let why = "planwright sets the client's arguments itself";
             self.leave("agent.args", why);
         } else if !others.is_empty() {
             let why = format!(
-                "{}: the client's arguments are set here alone; see models.default, agent.tools and limits for what can be \
-                 chosen",
+                "{}: planwright sets the client's arguments itself; see models.default, \
+                 agent.tools and limits for what you can choose",
                 others.join(", ")
             );
             self.leave("agent.args", why);
@@ -296,14 +296,14 @@ impl Migration {
         if kept.is_empty() {
             self.leave(
                 "agent.allowed_tools",
-                "none of them is needed for planning; the default tools are taken",
+                "none of them is needed for planning; the default tools are used",
             );
             return;
         }
         self.out.config.agent.tools = kept;
         if !left.is_empty() {
             let why = format!(
-                "{}: planning needs none of these; add them to agent.tools where they are meant, and say --trust",
+                "{}: planning needs none of these; add them to agent.tools if they are intended, and use --trust",
                 left.join(", ")
             );
             self.leave("agent.allowed_tools", why);
@@ -352,7 +352,7 @@ fn different_names(repos: &Value) -> Result<(), ProjectError> {
     for name in repos.iter().filter_map(|repo| repo.get("name")?.as_str()) {
         if !seen.insert(name) {
             return Err(old(format!(
-                "repos: name {name:?} is configured more than once; take one of them out"
+                "repos: name {name:?} is configured more than once; remove one of them"
             )));
         }
     }

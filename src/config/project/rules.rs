@@ -91,7 +91,7 @@ fn broken(key: &str, texts: &[Text]) -> Option<String> {
             any(&bad).then(|| "it must be a program's path or name, e.g. claude".to_owned())
         }
         "agent.args" => any(&|text| text.contains('\0'))
-            .then(|| "it must be a list of texts without NUL".to_owned()),
+            .then(|| "it must be a list of strings without NUL".to_owned()),
         "agent.tools" => {
             let bad = |text: &str| {
                 text.trim() != text || text.is_empty() || text.starts_with('-') || controls(text)

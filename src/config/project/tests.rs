@@ -173,15 +173,15 @@ fn errors_name_the_line_the_key_and_the_remedy() {
     for (text, error) in [
         (
             "[agent]\n\ncomand = 'x'\n",
-            "3: unknown key `agent.comand`, did you mean `agent.command`?; take it out; `planwright init --print` prints every key",
+            "3: unknown key `agent.comand`, did you mean `agent.command`?; remove it; `planwright init --print` prints every key",
         ),
         (
             "[zzz]\nq = 1\n",
-            "1: unknown key `zzz`; take it out; `planwright init --print` prints every key",
+            "1: unknown key `zzz`; remove it; `planwright init --print` prints every key",
         ),
         (
             "[models.thresholds]\nlow = 1\n",
-            "2: unknown key `models.thresholds.low`; take it out; `planwright init --print` prints every key",
+            "2: unknown key `models.thresholds.low`; remove it; `planwright init --print` prints every key",
         ),
         (
             "agent = 'claude'\n",
@@ -193,7 +193,7 @@ fn errors_name_the_line_the_key_and_the_remedy() {
         ),
         (
             "[agent]\nargs = [1]\n",
-            "2: `agent.args` must be a list of texts in quotes, not an array [1]",
+            "2: `agent.args` must be a list of quoted strings, not an array [1]",
         ),
         (
             "[agent.command]\nx = 1\n",
@@ -237,7 +237,7 @@ fn errors_name_the_line_the_key_and_the_remedy() {
         ),
         (
             "[agent]\nargs = [\"a\\u0000\"]\n",
-            "2: `agent.args` is [\"a\\u0000\"]; it must be a list of texts without NUL",
+            "2: `agent.args` is [\"a\\u0000\"]; it must be a list of strings without NUL",
         ),
         (
             "[agent]\ncommand = ''\n",
@@ -304,8 +304,8 @@ fn our_own_file_comes_before_the_old_one_and_nothing_means_the_defaults() {
     assert_eq!(
         migrated.notes,
         [
-            "the settings are those of .spektacular/config.yaml; `planwright init` writes them to .planwright/config.toml",
-            "`models.default` is \"opus\" here, without `anthropic/`, as Claude Code names it; take it out for the client's own choice",
+            "using the settings of .spektacular/config.yaml; `planwright init` migrates them to .planwright/config.toml",
+            "`models.default` is \"opus\" here, without `anthropic/`, as Claude Code names it; remove it to let the client choose",
         ]
     );
     let unset = load(
@@ -324,7 +324,7 @@ fn files_that_cannot_be_settings_are_errors() {
     let long = project(&[(CONFIG, &"#".repeat(64 * 1024 + 1))]);
     assert_eq!(
         said(long.path()),
-        ".planwright/config.toml is longer than 64 KB; take out what are no settings, or start anew with `planwright init --force`"
+        ".planwright/config.toml is longer than 64 KB; remove what is not a setting, or start over with `planwright init --force`"
     );
     let binary = project(&[]);
     fs::create_dir(binary.path().join(".planwright")).unwrap();
@@ -336,10 +336,10 @@ fn files_that_cannot_be_settings_are_errors() {
     let folder = project(&[(".planwright/config.toml/x", "")]);
     assert_eq!(
         said(folder.path()),
-        ".planwright/config.toml cannot be read: it is no file; it must be a file that you may read"
+        ".planwright/config.toml cannot be read: it is not a file; it must be a file that you can read"
     );
     let gone = said(&folder.path().join("none"));
-    assert!(gone.ends_with("; name the project's folder"), "{gone}");
+    assert!(gone.ends_with("; give the project's folder"), "{gone}");
 }
 
 #[cfg(unix)]
@@ -350,6 +350,6 @@ fn a_link_that_leads_out_of_the_project_is_not_followed() {
     std::os::unix::fs::symlink(outside.path(), root.path().join(".planwright")).unwrap();
     assert_eq!(
         load(root.path(), &env).unwrap_err().to_string(),
-        ".planwright/config.toml cannot be read: a symbolic link on the way leads out of the project's folder; put the file itself there"
+        ".planwright/config.toml cannot be read: a symbolic link in its path leads out of the project's folder; put the file itself there"
     );
 }

@@ -9,7 +9,8 @@ use crate::formats::command::{Command, REGISTRY};
 /// `labels` are the configured names; a command without an entry has no label.
 pub(in crate::engine) fn text(labels: &[(Command, String)]) -> String {
     let mut text = String::from(
-        "Comment one of these at the start of a line; the label does the same as its command.\n\n\
+        "Write a command at the start of a line of a comment. Setting a label does the same as its \
+         command.\n\n\
          | command | label | needs | what it does |\n|---|---|---|---|\n",
     );
     for spec in REGISTRY {
@@ -43,7 +44,7 @@ pub(in crate::engine) fn text(labels: &[(Command, String)]) -> String {
         }
     }
     text.push_str(
-        "\nA session log may also be attached to the command's own comment.\n\nA command in a quote, a list, code or an HTML comment is not a command. New comments count, and what their author adds within ten minutes; at most eight commands a comment.",
+        "\nA session log may also be attached to the command's own comment.\n\nA command in a quote, a list, code or an HTML comment is not a command. Commands count in new comments, and when the author adds them within ten minutes; at most eight per comment.",
     );
     text
 }

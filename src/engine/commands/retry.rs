@@ -18,7 +18,7 @@ pub(super) async fn reply(context: &Context) -> Result<String, StepError> {
 /// Returns the reply, which names the run that is queued again.
 pub(in crate::engine) fn text(run: Option<&RunId>) -> String {
     run.map_or_else(
-        || "No failed or cancelled run here, so there is nothing to run again.".to_owned(),
-        |run| format!("Run `{run}` is queued again and goes on from the step that failed."),
+        || "No run has failed or been cancelled here, so there is nothing to retry.".to_owned(),
+        |run| format!("Run `{run}` is queued again and continues from the step that failed."),
     )
 }

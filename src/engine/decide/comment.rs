@@ -24,8 +24,8 @@ const EDIT_WINDOW: Duration = Duration::from_mins(10);
 const MAX_EDIT_BYTES: usize = 64 * 1024;
 
 /// The reason why a comment that is too complex to parse is ignored.
-const TOO_COMPLEX: &str = "the comment nests quotes or lists too deeply, or leaves too many cells of a table out, to be \
-read: no command in it counts";
+const TOO_COMPLEX: &str = "the comment nests quotes or lists too deeply, or its tables omit too many cells: commands in it \
+are ignored";
 
 const UNCHANGED: &str = "the edit left the comment's text as it was";
 
@@ -177,9 +177,9 @@ fn ticked(read: &IssueComment<'_>, facts: &AppIdentity) -> Decision {
         };
     }
     Decision::ignore(if ticks.is_some() {
-        "boxes were ticked; the answers count when the last box, Send, is ticked"
+        "checkboxes were ticked; the answers count once *Send these answers* is ticked"
     } else {
-        "somebody edited a comment of this App in which nothing is asked"
+        "somebody edited a comment of this App that asks nothing"
     })
 }
 
@@ -197,7 +197,7 @@ fn added_by_edit(read: &IssueComment<'_>) -> Result<Vec<Invocation>, &'static st
     let age = read.comment.updated_at.0.since(read.comment.created_at.0);
     if age >= EDIT_WINDOW {
         return Err(
-            "commands put into a comment ten minutes or more after it was made do not count",
+            "commands added ten minutes or more after the comment was written do not count",
         );
     }
     let after = &read.comment.body;

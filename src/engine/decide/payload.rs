@@ -254,7 +254,7 @@ pub(super) struct Label<'a> {
 fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     let number = u64::deserialize(deserializer)?;
     if i64::try_from(number).is_err() {
-        return Err(de::Error::custom(format!("{number} is no id of GitHub's")));
+        return Err(de::Error::custom(format!("{number} is not a GitHub id")));
     }
     Ok(number)
 }

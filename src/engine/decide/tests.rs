@@ -194,8 +194,8 @@ fn a_comment_that_nests_too_deeply_asks_for_nothing_and_says_why() {
         wide,
     ] {
         let text = format!("/plan-help\n\n{text}");
-        let expected = "the comment nests quotes or lists too deeply, or leaves too many cells of a table out, to be read: \
-                        no command in it counts";
+        let expected = "the comment nests quotes or lists too deeply, or its tables omit too many \
+                        cells: commands in it are ignored";
         let new = with(CREATED, &[("/comment/body", json!(text))]);
         assert_eq!(why(decided("issue_comment", &new)), expected);
         let edit = with(EDITED, &[("/comment/body", json!(text))]);
@@ -282,7 +282,7 @@ fn what_is_ignored_and_why() {
         (
             "issue_comment",
             with(CREATED, &[("/action", json!("deleted"))]),
-            "`issue_comment` with action `deleted` asks for nothing",
+            "this App does not handle `issue_comment` with action `deleted`",
         ),
         (
             "issue_comment",
@@ -321,12 +321,12 @@ fn what_is_ignored_and_why() {
         (
             "issues",
             with(ISSUE_LABELED, &[("/action", json!("unlabeled"))]),
-            "`issues` with action `unlabeled` asks for nothing",
+            "this App does not handle `issues` with action `unlabeled`",
         ),
         (
             "issues",
             with(ISSUE_LABELED, &[("/label/name", json!("bug"))]),
-            "the label `bug` means no command",
+            "the label `bug` is not a command",
         ),
         (
             "pull_request",
@@ -336,12 +336,12 @@ fn what_is_ignored_and_why() {
         (
             "workflow_run",
             "{}".to_owned(),
-            "`workflow_run` events do not concern this App",
+            "this App does not handle `workflow_run` events",
         ),
         (
             "installation_repositories",
             fixture!("installation_repositories.added").to_owned(),
-            "nothing is kept per repository: a repository is looked at when a command comes from it",
+            "nothing is stored per repository",
         ),
         (
             "installation",
@@ -349,7 +349,7 @@ fn what_is_ignored_and_why() {
                 fixture!("installation.created"),
                 &[("/action", json!("renamed"))],
             ),
-            "`installation` with action `renamed` asks for nothing",
+            "this App does not handle `installation` with action `renamed`",
         ),
         // Actions that do not concern us may look as they like: GitHub's `pinned` has no `label`, `stacked` was new.
         (
@@ -358,17 +358,17 @@ fn what_is_ignored_and_why() {
                 ISSUE_LABELED,
                 &[("/action", json!("pinned")), ("/label", Value::Null)],
             ),
-            "`issues` with action `pinned` asks for nothing",
+            "this App does not handle `issues` with action `pinned`",
         ),
         (
             "pull_request",
             r#"{"action":"stacked","pull_request":"?"}"#.to_owned(),
-            "`pull_request` with action `stacked` asks for nothing",
+            "this App does not handle `pull_request` with action `stacked`",
         ),
         (
             "issues",
             "{}".to_owned(),
-            "`issues` with action `` asks for nothing",
+            "this App does not handle `issues` with action ``",
         ),
     ];
     for (event, body, expected) in cases {

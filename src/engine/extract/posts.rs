@@ -31,7 +31,7 @@ impl fmt::Display for Ignored {
             Self::Edited => "edited after the command",
             Self::Marker => "carries a status or error marker of the bot",
             Self::TooComplex => {
-                "nests quotes or lists too deeply, or leaves too many cells of a table out"
+                "nests quotes or lists too deeply, or its tables omit too many cells"
             }
         })
     }

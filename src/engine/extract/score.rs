@@ -118,7 +118,7 @@ pub(super) fn score(text: &str, elements: &[Element], start: usize) -> Vec<(i32,
         reasons.add(8, "has a title");
     }
     if headings.titles > 1 {
-        reasons.add(-10, format!("holds {} plans", headings.titles));
+        reasons.add(-10, format!("contains {} plans", headings.titles));
     }
     if headings.title.is_none() && headings.below >= 3 {
         reasons.add(20, Reason::TitledSections(headings.below));
@@ -185,7 +185,7 @@ pub(super) fn score(text: &str, elements: &[Element], start: usize) -> Vec<(i32,
         bytes * 100 / text.len().max(1)
     };
     if share(|kind| matches!(kind, ElementKind::Code(_))) > 70 {
-        reasons.add(-15, "almost only code");
+        reasons.add(-15, "almost entirely code");
     }
     if share(|kind| matches!(kind, ElementKind::Quote)) > 50 {
         reasons.add(-20, "mostly quoted");
@@ -276,12 +276,12 @@ fn form(series: &Series) -> String {
     let count = series.count;
     match series.form {
         Form::Numbered => format!("{count} numbered steps"),
-        Form::Tasks => format!("{count} boxes to tick"),
+        Form::Tasks => format!("{count} checkboxes"),
         Form::Bullets => format!("{count} bullets"),
         Form::Table => format!("a table of {count} steps"),
         Form::Headings => format!("{count} headings of steps"),
         Form::Bold => format!("{count} steps in bold"),
-        Form::Lines => format!("{count} steps on lines of their own"),
+        Form::Lines => format!("{count} steps on separate lines"),
         Form::Sentences => format!("{count} sentences in order"),
     }
 }
@@ -310,7 +310,7 @@ fn voice(series: &Series, elements: &[Element], leads: bool, reasons: &mut Reaso
         .sum();
     let names_code = spans * 2 >= read;
     if series.form == Form::Bullets && share(voice.actions) < 25 && !leads && !names_code {
-        reasons.add(-8, "bullets without a word of what to do");
+        reasons.add(-8, "bullets that do not say what to do");
     }
     if share(voice.questions) >= 40 {
         reasons.add(-24, format!("{} of {read} are questions", voice.questions));

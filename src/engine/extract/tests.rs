@@ -283,7 +283,7 @@ fn nothing_found_has_a_code_and_the_nearest_miss() {
     assert_eq!(
         miss.to_string(),
         format!(
-            "no_plan_found: the best text in the conversation has {score} points of the {MIN_SCORE} that a plan needs"
+            "no_plan_found: the best candidate in the conversation scores {score} of the {MIN_SCORE} points that a plan needs"
         )
     );
     assert_eq!(
@@ -321,7 +321,7 @@ fn edited_comments_are_left_out_and_said() {
     assert_eq!(found.source, Source::Whole { post: Some(1) });
     let why = (
         0,
-        "not looked at: comment 2 by dave: edited after the command".into(),
+        "not searched: comment 2 by dave: edited after the command".into(),
     );
     assert_eq!(found.reasons.last(), Some(&why));
 }

@@ -34,7 +34,7 @@ impl fmt::Display for NotAFile {
         f.write_str(match self {
             Self::Directory => "directory",
             Self::Submodule => "submodule",
-            Self::Link => "symbolic link to nowhere",
+            Self::Link => "dangling symbolic link",
         })
     }
 }
@@ -65,13 +65,13 @@ pub enum ReadError {
     },
     /// GitHub denied access to an attachment: it does not exist, or only signed-in people may
     /// download it.
-    #[error("GitHub does not give it to the App ({why})")]
+    #[error("GitHub does not let the App read it ({why})")]
     Withheld {
         /// GitHub's response.
         why: String,
     },
     /// The download redirects to a host that the bot does not read from.
-    #[error("its download leads to {to}, where this bot does not read")]
+    #[error("its download redirects to {to}, which this bot is not allowed to read")]
     Elsewhere {
         /// Scheme, host and port of the redirect target.
         to: String,

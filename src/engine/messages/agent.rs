@@ -66,15 +66,15 @@ pub fn at_work(command: Command, name: &str, so_far: &Spent) -> String {
             Command::Plan => "the specification",
             _ => "the conversation",
         };
-        return format!("{name} reads {what}");
+        return format!("{name} is reading {what}");
     }
-    format!("{name} is at work ({used} so far)")
+    format!("{name} is working ({used} so far)")
 }
 
 /// Returns the complaint that the agent reports a missing plan although there is one.
 pub fn claims_error(code: &str) -> Fault {
     let what = format!(
-        "The answer is the error `{}`, but the input holds a plan",
+        "The answer is the error `{}`, but the input contains a plan",
         quoted(code, 40).replace('`', "")
     );
     Fault {
@@ -95,7 +95,7 @@ pub fn does_not_hold(faults: &[Fault]) -> String {
 /// Returns the reason why a held run continues without the agent, by decision of `by`.
 pub fn held_as_found(by: &str) -> String {
     format!(
-        "the agent followed an instruction in the conversation, and {by} decided to go on without it"
+        "the agent followed an instruction in the conversation, and {by} decided to continue without it"
     )
 }
 
@@ -117,17 +117,14 @@ pub fn fallback(why: &str, own: bool) -> String {
 
 /// Returns a note on claims of the agent that were corrected.
 pub fn recomputed(what: &[String]) -> String {
-    format!(
-        "The agent's account of its work was corrected: it {}.",
-        what.join("; it ")
-    )
+    format!("Corrected the agent's summary: it {}.", what.join("; it "))
 }
 
 /// Returns a note on questions of the agent that nobody was asked. `lost` has a sentence for each.
 pub fn unasked(lost: &[String]) -> Option<String> {
     (!lost.is_empty()).then(|| {
         format!(
-            "Not everything that the agent wanted to ask was asked: {}",
+            "Some of the agent's questions were not asked: {}",
             quoted(&lost.join(" "), MAX_UNASKED)
         )
     })
@@ -140,11 +137,9 @@ const MAX_UNASKED: usize = 1_000;
 pub fn redacted(count: u32) -> Option<String> {
     match count {
         0 => None,
-        1 => Some(
-            "1 thing that looks like a credential was taken out of the agent's text.".to_owned(),
-        ),
+        1 => Some("1 possible credential was removed from the agent's text.".to_owned()),
         n => Some(format!(
-            "{n} things that look like credentials were taken out of the agent's text."
+            "{n} possible credentials were removed from the agent's text."
         )),
     }
 }

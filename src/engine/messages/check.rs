@@ -28,20 +28,20 @@ pub fn good(plan: &ActionPlan, with_files: bool) -> String {
     let files = if with_files {
         "fits the files of the repository"
     } else {
-        "the files of the repository were not looked at"
+        "the files of the repository were not checked"
     };
     format!("{actions}, structure valid, {files}")
 }
 
 /// The sentence about a plan that was not checked.
-pub const SKIPPED: &str =
-    "Not checked: the check has made as many requests to GitHub as one check may.";
+pub const SKIPPED: &str = "Not checked: the check reached its limit of requests to GitHub.";
 
 /// Returns a note that the check is limited because of the person who pushed the commits.
 pub fn pushed_by_outsider(login: &str, most: usize) -> String {
     format!(
-        "{login}, who pushed these commits, has no triage permission: the check may make {most} requests to GitHub. \
-         Somebody with that permission can comment `/check-plan` for a full check."
+        "{login}, who pushed these commits, has no triage permission: the check is limited to \
+         {most} requests to GitHub. Somebody with that permission can comment `/check-plan` for a \
+         full check."
     )
 }
 
@@ -87,11 +87,7 @@ pub(super) fn notes(checked: &Checked) -> String {
 /// Returns the details of each plan below a heading; truncated if too long.
 pub fn details<'p>(plans: impl Iterator<Item = &'p Judged>) -> String {
     let parts = plans.map(|plan| format!("### {}\n\n{}\n\n", name(plan), plan.details.trim_end()));
-    with_room(
-        parts,
-        MAX_DETAILS,
-        "There is no room for further particulars here.\n\n",
-    )
+    with_room(parts, MAX_DETAILS, "Further details do not fit here.\n\n")
 }
 
 /// Concatenates `parts` up to `most` bytes. If some do not fit, `more` is appended.
@@ -161,7 +157,7 @@ pub fn actions(document: &str) -> Option<Result<String, String>> {
     Some(match action_plan::parse(plan) {
         Ok(plan) => Ok(table(&plan)),
         Err(refused) => Err(format!(
-            "It looks like an executable plan, but cannot be executed: {refused} Comment `/check-plan` on the plan issue to see all."
+            "It looks like an executable plan, but cannot be executed: {refused} Comment `/check-plan` on the plan issue to see all errors."
         )),
     })
 }
@@ -208,5 +204,5 @@ pub fn no_plan_files(names: &[String]) -> String {
 /// Returns a note that a plan names more files than are read. `name` is the plan's name as shown to
 /// people.
 pub fn not_all_looked_at(name: &str, all: usize, most: usize) -> String {
-    format!("{name} names {all} files and folders; the first {most} were looked at.")
+    format!("{name} names {all} files and folders; the first {most} were checked.")
 }

@@ -8,7 +8,7 @@ use crate::engine::model::trigger::{IssueRef, Trigger};
 use crate::formats::plan::gate::TitleError;
 
 const RETRY: &str =
-    "Mend the cause, then comment `/retry` here to go on from the step that failed.";
+    "Fix the cause, then comment `/retry` here to continue from the step that failed.";
 
 /// Returns the failure if no plan was found, and so none that guidance could be applied to.
 /// `looked_at` lists where the bot looked.
@@ -56,7 +56,7 @@ pub fn title_refused(title: &str, fault: &TitleError) -> Failure {
         why
     } else {
         let title = super::code_span(&shorten(title, 80));
-        format!("its title {title} is refused ({why})")
+        format!("its title {title} was rejected ({why})")
     };
     validation_failed(&reason, fault.feedback())
 }
@@ -97,9 +97,9 @@ pub fn not_executable(checked: &Checked) -> Failure {
         code: Code::ValidationFailed,
         message: with_full_stop(message),
         details,
-        remedy: "Fix the lines that are named; `planwright check` shows the same on your computer, and `--fix` proposes \
-                 repairs of fences. New commits of a labelled pull request are checked by themselves, else comment `/check-plan` \
-                 again."
+        remedy: "Fix the lines listed above; `planwright check` reports the same errors on your \
+                 computer, and `--fix` proposes longer fences. New commits of a labelled pull \
+                 request are checked automatically; otherwise comment `/check-plan` again."
             .to_owned(),
     }
 }
@@ -150,7 +150,7 @@ pub fn internal(what: &str) -> Failure {
         code: Code::Internal,
         message: "Something went wrong inside planwright.".to_owned(),
         details: vec![what.to_owned()],
-        remedy: format!("Quote the run id below to whoever operates this bot. {RETRY}"),
+        remedy: format!("Report the run id below to the operator of this bot. {RETRY}"),
     }
 }
 
@@ -171,7 +171,7 @@ pub fn unsearched(older: usize) -> String {
 pub fn gave_up(error: &ForgeError, hours: u64) -> Failure {
     Failure {
         code: Code::GithubUnavailable,
-        message: format!("GitHub did not do what was asked for more than {hours} h."),
+        message: format!("Requests to GitHub have failed for more than {hours} h."),
         details: vec![error.to_string()],
         remedy: RETRY.to_owned(),
     }
@@ -188,7 +188,7 @@ pub fn refused(error: &ForgeError, place: &IssueRef) -> Failure {
         ),
         ForgeError::Locked { .. } => (
             Code::LocationGone,
-            format!("A conversation in {repo} is locked, and GitHub lets no App comment there."),
+            format!("A conversation in {repo} is locked, and Apps cannot comment there."),
             "Unlock the conversation, then comment `/retry` here.".to_owned(),
         ),
         ForgeError::Archived { .. } => (
@@ -198,9 +198,9 @@ pub fn refused(error: &ForgeError, place: &IssueRef) -> Failure {
         ),
         ForgeError::IpAllowList { .. } => (
             Code::ConfigInvalid,
-            format!("The IP allow list of {} does not admit the bot.", place.repo.owner),
+            format!("The IP allow list of {} does not include the bot.", place.repo.owner),
             format!(
-                "Let an owner of the organization add the address of the bot's host to the allow list. {RETRY}"
+                "Ask an owner of the organization to add the address of the bot's host to the allow list. {RETRY}"
             ),
         ),
         ForgeError::Deleted { .. } => (
@@ -210,24 +210,24 @@ pub fn refused(error: &ForgeError, place: &IssueRef) -> Failure {
         ),
         ForgeError::NotFound { .. } => (
             Code::LocationGone,
-            format!("GitHub does not find something that the command needs in {repo}: it was deleted or moved, or the App may not see it."),
+            format!("GitHub cannot find something that the command needs in {repo}: it was deleted or moved, or the App cannot see it."),
             "Check that it exists and that the App is installed there, then comment the command again.".to_owned(),
         ),
         ForgeError::Forbidden { .. } => (
             Code::ConfigInvalid,
             format!("The GitHub App lacks a permission in {repo}."),
             format!(
-                "Let an owner accept the App's permissions (issues: write, pull requests: write, contents: read). {RETRY}"
+                "Ask an owner to accept the App's permissions (issues: write, pull requests: write, contents: read). {RETRY}"
             ),
         ),
         ForgeError::Unauthorized { .. } => (
             Code::ConfigInvalid,
             format!("GitHub does not accept the App's credentials for {repo}."),
-            format!("Let the operator check the App's id, key and installation. {RETRY}"),
+            format!("Ask your operator to check the App's id, key and installation. {RETRY}"),
         ),
         _ => (
             Code::GithubUnavailable,
-            "GitHub refused a step, and would refuse it again.".to_owned(),
+            "GitHub permanently refused a request.".to_owned(),
             RETRY.to_owned(),
         ),
     };
@@ -321,7 +321,7 @@ mod tests {
                     message: message(),
                 },
                 Code::LocationGone,
-                "A conversation in acme/search is locked, and GitHub lets no App comment there.",
+                "A conversation in acme/search is locked, and Apps cannot comment there.",
                 "Unlock the conversation, then comment `/retry` here.",
             ),
             (
@@ -339,8 +339,8 @@ mod tests {
                     message: message(),
                 },
                 Code::ConfigInvalid,
-                "The IP allow list of acme does not admit the bot.",
-                "Let an owner of the organization add the address of the bot's host to the allow list. ",
+                "The IP allow list of acme does not include the bot.",
+                "Ask an owner of the organization to add the address of the bot's host to the allow list. ",
             ),
             (
                 ForgeError::Deleted {
@@ -354,7 +354,7 @@ mod tests {
             (
                 ForgeError::NotFound { what: what() },
                 Code::LocationGone,
-                "GitHub does not find something that the command needs in acme/search: it was deleted or moved, or the App may not see it.",
+                "GitHub cannot find something that the command needs in acme/search: it was deleted or moved, or the App cannot see it.",
                 "Check that it exists and that the App is installed there, then comment the command again.",
             ),
             (

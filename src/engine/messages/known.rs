@@ -16,7 +16,7 @@ pub fn link(issue: &PlanIssue) -> String {
 /// Returns the final status of a run whose plan is already saved in an open issue.
 pub fn already_saved(trigger: &Trigger, run: &RunId, known: &Known) -> String {
     let mut text = format!(
-        "✅ Already saved as {}: the plan here has not changed since, so it was not saved a second time.\n\n",
+        "✅ Already saved as {}: the plan here has not changed since, so it was not saved again.\n\n",
         link(&known.issue)
     );
     if let Some(later) = &known.replaced_by {
@@ -64,8 +64,8 @@ pub fn replaced(trigger: &Trigger, run: &RunId, saved: &Saved) -> String {
         url: saved.url.clone(),
     };
     format!(
-        "This plan was replaced by {}: it was saved from {source} again, and was no longer the same. This issue stays \
-         open; close it if nobody needs it any more.\n\n{}",
+        "This plan was replaced by {}: a changed version was saved from {source}. This issue stays \
+         open; close it if it is no longer needed.\n\n{}",
         link(&new),
         footer(run)
     )

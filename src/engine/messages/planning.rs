@@ -10,24 +10,25 @@ use crate::formats::specification::{Specification, template};
 
 /// The remedy if the operator has to act.
 pub const OPERATOR: &str =
-    "Let the operator look at the agent's settings, then comment `/retry` here.";
+    "Ask your operator to check the agent's settings, then comment `/retry` here.";
 
 /// Returns the failure of an empty specification.
 pub fn empty_specification(read: &Specification) -> Failure {
     let mut details = Vec::new();
     if !read.placeholders.is_empty() {
         details.push(format!(
-            "What stands there is the template's own text, which counts as empty: {}",
+            "These parts contain only template text, which counts as empty: {}",
             listed(&read.placeholders, 3)
         ));
     }
     let fence = template(&read.title);
     Failure {
         code: Code::InvalidInput,
-        message: "The issue's text is the specification, and it says nothing yet.".to_owned(),
+        message: "The text of the issue is the specification, and it is empty.".to_owned(),
         details,
         remedy: format!(
-            "Write into the issue what is wanted, then comment `/plan` again. Plain words are enough; a template:\n\n\
+            "Describe in the issue what you want, then comment `/plan` again. Plain words are \
+             enough; a template:\n\n\
              ```markdown\n{}\n```",
             fence.trim_end()
         ),
@@ -38,10 +39,11 @@ pub fn empty_specification(read: &Specification) -> Failure {
 pub fn changed_since() -> Failure {
     Failure {
         code: Code::InvalidInput,
-        message: "The issue's text was changed after the command: it is not what was asked about."
-            .to_owned(),
+        message:
+            "The text of the issue was changed after the command, so no plan was written for it."
+                .to_owned(),
         details: Vec::new(),
-        remedy: "Read the text as it is now, then comment `/plan` again.".to_owned(),
+        remedy: "Check the current text, then comment `/plan` again.".to_owned(),
     }
 }
 
@@ -53,9 +55,7 @@ pub fn needs_agent(command: Command) -> Failure {
             "`/{}` needs a coding agent; none is configured.",
             command.name()
         ),
-        details: vec![
-            "Commands that only save and check what is there work without one".to_owned(),
-        ],
+        details: vec!["Commands that only save and check plans work without one".to_owned()],
         remedy: "Ask your operator to set `agent.kind`, then comment `/retry` here.".to_owned(),
     }
 }
@@ -64,7 +64,7 @@ pub fn needs_agent(command: Command) -> Failure {
 pub fn placeholders(found: &[String]) -> Option<String> {
     (!found.is_empty()).then(|| {
         format!(
-            "Parts of the specification are the template's own text and count as empty: {}.",
+            "Parts of the specification contain only template text and were ignored: {}.",
             listed(found, 3)
         )
     })
@@ -86,12 +86,12 @@ fn listed(texts: &[String], most: usize) -> String {
 
 /// The message if the documents cannot be put into the agent's working directory. The reason is
 /// only logged, because it concerns the bot's host.
-pub const NOT_GIVEN: &str = "The agent could not be given the documents that it works on.";
+pub const NOT_GIVEN: &str = "The documents could not be provided to the agent.";
 
 /// Returns the complaint that a different file was written than requested.
 pub fn wrote_another(path: &str) -> String {
     format!(
-        "The file `plan.md` does not exist; {} was written, which is no plan or is not there.",
+        "The file `plan.md` does not exist; {} was written, which is not a plan or does not exist.",
         code_span(&shorten(public(path), 200))
     )
 }
@@ -118,7 +118,7 @@ pub fn title(fault: &str) -> String {
 /// Returns a note that a file was found at an unexpected path.
 pub fn elsewhere(name: &str, path: &str) -> String {
     format!(
-        "The agent wrote {name} to {} and not where it was told to.",
+        "The agent wrote {name} to {} instead of the requested path.",
         code_span(&shorten(public(path), 200))
     )
 }
@@ -126,8 +126,8 @@ pub fn elsewhere(name: &str, path: &str) -> String {
 /// Returns the heading of a document that accompanies a plan.
 pub fn attached(name: &str) -> String {
     match name {
-        "context" => "**Context**: what to know before carrying out the plan".to_owned(),
-        "research" => "**Research**: what was looked at for the plan".to_owned(),
+        "context" => "**Context**: background for implementing the plan".to_owned(),
+        "research" => "**Research**: what the plan is based on".to_owned(),
         other => format!("**{}**", super::one_line(&quiet(other))),
     }
 }
@@ -135,7 +135,7 @@ pub fn attached(name: &str) -> String {
 /// Returns a note on images that were replaced by links.
 pub fn pictures(count: usize) -> Option<String> {
     (count > 0).then(|| {
-        format!("Pictures in the agent's text were made into links ({count}): who looks at one fetches its address.")
+        format!("Images in the agent's text were replaced with links ({count}), because displaying an image fetches its URL.")
     })
 }
 
@@ -143,9 +143,9 @@ pub fn pictures(count: usize) -> Option<String> {
 pub fn no_plan_written(why: &str) -> Failure {
     Failure {
         code: Code::AgentFailed,
-        message: format!("There is no plan: {why}."),
+        message: format!("The agent produced no plan: {why}."),
         details: Vec::new(),
-        remedy: "Comment `/retry` here to ask the agent again; more words in the issue help."
+        remedy: "Comment `/retry` here to ask the agent again; more detail in the issue helps."
             .to_owned(),
     }
 }
@@ -166,6 +166,6 @@ pub fn cut_short(why: &str) -> String {
 /// Returns a note that a document was left out because it does not fit.
 pub fn no_room(name: &str, most: usize) -> String {
     format!(
-        "The planner's {name} document was left out: plan and documents may take {most} comments together."
+        "The planner's {name} document was left out: the plan and its documents are limited to {most} comments together."
     )
 }

@@ -26,8 +26,9 @@ pub const REPORT_BLOCK: &str = "planwright-report";
 const MAX_REPORT: (usize, usize) = (60_000, 250_000);
 
 /// The reason why nothing of a topic's result is used.
-pub const OBEYED: &str = "The agent followed an instruction that stands in the data. Nothing it wrote is used: look for a text here or among \
-                          the repository's documents that talks to agents.";
+pub const OBEYED: &str = "The agent followed an instruction in its input, so its output was \
+                          discarded. Look for text here or in the repository's documents that \
+                          addresses agents.";
 
 /// The reason why a report's file does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +54,7 @@ pub fn missing(file: &str, why: &Missing<'_>) -> String {
         Missing::WriteFailed(other) => format!("the Write of {} failed", path(other)),
         Missing::WroteAway(other) => {
             format!(
-                "what was written to {} is not there, or is no report",
+                "the file written to {} does not exist or is not a report",
                 path(other)
             )
         }
@@ -69,7 +70,7 @@ pub fn missing(file: &str, why: &Missing<'_>) -> String {
 /// Returns a note that the report was found at an unexpected path.
 pub fn elsewhere(path: &str) -> String {
     format!(
-        "Recovered: the agent wrote it to {} and not where it was told to.",
+        "Recovered: the agent wrote it to {} instead of the requested path.",
         code_span(&shorten(public(path), 200))
     )
 }
@@ -78,7 +79,7 @@ pub fn elsewhere(path: &str) -> String {
 pub fn ended(ending: &Ending) -> String {
     match ending {
         Ending::Limited(Limit::Silence) => {
-            "The agent fell silent, each time it was tried.".to_owned()
+            "The agent stopped producing output in every attempt.".to_owned()
         }
         ending => agent::ended(ending).1,
     }
@@ -87,19 +88,19 @@ pub fn ended(ending: &Ending) -> String {
 /// Returns the state of a topic in a few words, with an emoji.
 fn state(research: &Research, topic: &Topic) -> String {
     match topic.state {
-        TopicState::Open if research.stopped => "⏹️ not done, the run ended before".to_owned(),
+        TopicState::Open if research.stopped => "⏹️ not done: the run ended first".to_owned(),
         TopicState::Open if topic.at_work && topic.turns > 1 => {
             let try_ = (topic.tries + 1).min(WORDINGS);
             format!("🔎 being researched (try {try_})")
         }
         TopicState::Open if topic.at_work => "🔎 being researched".to_owned(),
-        TopicState::Open if topic.not_before.is_some() => "⏳ waits after a fault".to_owned(),
-        TopicState::Open if topic.turns > 0 => "⏳ is tried again".to_owned(),
-        TopicState::Open => "⏳ not begun".to_owned(),
+        TopicState::Open if topic.not_before.is_some() => "⏳ waiting after an error".to_owned(),
+        TopicState::Open if topic.turns > 0 => "⏳ retrying".to_owned(),
+        TopicState::Open => "⏳ not started".to_owned(),
         TopicState::Written => "✅ written".to_owned(),
         TopicState::Recovered => "✅ written, recovered".to_owned(),
         TopicState::Degraded => {
-            "⚠️ degraded: no report, put together from the agent's words".to_owned()
+            "⚠️ degraded: no report; assembled from the agent's output".to_owned()
         }
         TopicState::Failed => "❌ failed".to_owned(),
     }
@@ -169,9 +170,9 @@ pub fn done(trigger: &Trigger, run: &RunId, research: &Research, seconds: f64) -
         ));
     }
     text.push_str(&format!("{}\n\n", reduced(research)));
-    text.push_str("**Next step:** comment `/plan` here for a plan that knows these reports.");
+    text.push_str("**Next step:** comment `/plan` here for a plan based on these reports.");
     if tally.ok < tally.expected {
-        text.push_str(" A topic without a report can be asked for again with `/research`.");
+        text.push_str(" Use `/research` again for a topic without a report.");
     }
     text.push_str("\n\n");
     let mut fields = Map::new();
@@ -234,13 +235,13 @@ pub fn reduced(research: &Research) -> String {
     let reduction = Reduction::of(&full, &short);
     if reduction.percent() <= 0 {
         return format!(
-            "**For a planner:** the reports are short ({} bytes): it is given all of them.",
+            "**For a planner:** the reports are short ({} bytes), so it is given all of them.",
             reduction.full_bytes
         );
     }
     format!(
-        "**For a planner:** {} of {} bytes ({} of {} tokens, estimated) are given at first, {} % less; it opens the whole reports \
-         where it needs them.",
+        "**For a planner:** it is given {} of {} bytes at first (an estimated {} of {} tokens, {} \
+         % less), and opens the full reports when needed.",
         reduction.kept_bytes,
         reduction.full_bytes,
         reduction.kept_tokens,
@@ -318,7 +319,7 @@ pub fn comment(trigger: &Trigger, run: &RunId, research: &Research, at: usize) -
         ));
     } else if topic.state == TopicState::Open && !topic.wrong.is_empty() {
         text.push_str(&format!(
-            "The last try: {}\n\n",
+            "Last attempt: {}\n\n",
             quiet(&shorten(&topic.wrong.join("; "), 500))
         ));
     }
@@ -355,12 +356,12 @@ fn summary(report: &str) -> String {
 /// degraded report may need truncation.
 fn framed(report: &str) -> String {
     let bytes = report.len();
-    let title = format!("<strong>The whole report</strong> ({bytes} bytes)");
+    let title = format!("<strong>Full report</strong> ({bytes} bytes)");
     let mut most = MAX_REPORT.0;
     loop {
         let mut text = truncate_chars(report, most);
         if text.len() < report.len() {
-            text.push_str("\n\n(The rest has no room here.)\n");
+            text.push_str("\n\n(The rest does not fit here.)\n");
         }
         let block = render_content(REPORT_BLOCK, &title, &text, false);
         if (block.len() <= MAX_REPORT.1 && block.chars().count() <= MAX_REPORT.0) || most < 1_000 {

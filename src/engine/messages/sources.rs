@@ -61,8 +61,8 @@ pub fn invalid_option(command: &CommandSpec, error: &OptionError) -> Failure {
             ),
         ],
         remedy: format!(
-            "Comment the command again with `{}` directly behind it, before any guidance; \
-             for guidance that begins like an option, put another word first.",
+            "Comment the command again with `{}` directly after it, before any guidance; for \
+             guidance that begins like an option, put another word first.",
             error.spec
         ),
     }
@@ -89,7 +89,8 @@ pub fn too_many_attached(found: usize, most: usize) -> Failure {
             "{found} session logs are attached to the command's comment; at most {most} are read."
         ),
         details: Vec::new(),
-        remedy: "Attach the one that holds the plan to a new comment with the command.".to_owned(),
+        remedy: "Attach the one that contains the plan to a new comment with the command."
+            .to_owned(),
     }
 }
 
@@ -97,22 +98,24 @@ pub fn too_many_attached(found: usize, most: usize) -> Failure {
 pub fn unreadable(log: &Log, error: &ReadError) -> Failure {
     let remedy = match error {
         ReadError::NoReference => format!(
-            "Push the branch, or name another branch, tag or commit: {NAME_IT}. The last `@` divides path and ref."
+            "Push the branch, or name another branch, tag or commit: {NAME_IT}. The last `@` separates path and ref."
         ),
         ReadError::NoFile => format!(
             "Commit the log at this path, or name the right path and branch: {NAME_IT}. Without `@REF` the default branch is read."
         ),
         ReadError::NotAFile { .. } => format!("Name the log itself: {NAME_IT}."),
         ReadError::TooLarge { .. } => format!(
-            "Cut the log down to the lines from the plan on and name that one ({NAME_IT}), or post the plan here as a comment. \
-             The operator of this bot sets the limit (`source.max_log_mb`; GitHub's own is 100)."
+            "Shorten the log to the lines from the plan on and name that file ({NAME_IT}), or post \
+             the plan here as a comment. The operator of this bot sets the limit \
+             (`source.max_log_mb`; GitHub's own is 100)."
         ),
         ReadError::Withheld { .. } => format!(
-            "Attachments of private repositories are given to signed-in people only, never to an App: commit the log to a \
-             branch of this repository and comment {NAME_IT}. If the repository is public, attach the log again."
+            "Attachments of private repositories are available to signed-in users only, never to \
+             an App: commit the log to a branch of this repository and comment {NAME_IT}. If the \
+             repository is public, attach the log again."
         ),
         ReadError::Elsewhere { .. } => format!(
-            "Commit the log to a branch and comment {NAME_IT}, or let the operator of this bot add the host to `source.redirect_hosts`."
+            "Commit the log to a branch and comment {NAME_IT}, or ask the operator of this bot to add the host to `source.redirect_hosts`."
         ),
         ReadError::Forge(_) => "Comment `/retry` here later.".to_owned(),
     };
@@ -123,7 +126,7 @@ pub fn unreadable(log: &Log, error: &ReadError) -> Failure {
 pub fn pointer(log: &Log) -> Failure {
     not_found(
         log,
-        "the repository holds a pointer of Git LFS in its place",
+        "the repository contains a Git LFS pointer instead",
         format!(
             "Commit the log without Git LFS and comment {NAME_IT}, or attach it to the command's comment."
         ),
@@ -153,11 +156,11 @@ fn looked(log: &Log) -> String {
 pub fn no_plan(read: &[(Log, ScanResult)], session: Option<&str>) -> Failure {
     let mut details = Vec::new();
     for (log, scanned) in read {
-        details.push(format!("Looked at: {}", looked(log)));
+        details.push(format!("Searched: {}", looked(log)));
         details.push(counts(scanned));
         if scanned.entries == 0 && scanned.sessions.is_empty() {
             details.push(
-                "It is no session log of Claude Code: none of its lines is an entry".to_owned(),
+                "It is not a session log of Claude Code: none of its lines is an entry".to_owned(),
             );
             continue;
         }
@@ -169,7 +172,7 @@ pub fn no_plan(read: &[(Log, ScanResult)], session: Option<&str>) -> Failure {
                 .map(|id| code_span(id))
                 .collect();
             details.push(format!(
-                "None of its entries belongs to the session {}; it holds {}",
+                "None of its entries belongs to the session {}; it contains {}",
                 code_span(session),
                 known.join(", ")
             ));
@@ -180,29 +183,29 @@ pub fn no_plan(read: &[(Log, ScanResult)], session: Option<&str>) -> Failure {
         );
         if let Some(slug) = scanned.slugs.last() {
             details.push(format!(
-                "It names the plan file {}, which is not in the log but in `~/.claude/plans` of whoever ran the session",
+                "It names the plan file {}, which is not in the log but in `~/.claude/plans` of the user who ran the session",
                 code_span(&format!("{slug}.md"))
             ));
         }
         if scanned.too_large_plans > 0 {
             details.push(format!(
-                "Texts over 1 MB that were not taken for plans: {}",
+                "Texts over 1 MB, which were not considered: {}",
                 scanned.too_large_plans
             ));
         }
     }
     if read.is_empty() {
         details.push(
-            "Looked at: what is attached to the command's comment; none of it is a session log"
+            "Searched: the attachments of the command's comment; none of them is a session log"
                 .to_owned(),
         );
     }
     Failure {
         code: Code::NoPlanFound,
-        message: "The session log holds no plan.".to_owned(),
+        message: "The session log contains no plan.".to_owned(),
         details,
         remedy: format!(
-            "Name a log that holds the plan ({NAME_IT}); or put the plan into a comment, below `/save-plan`."
+            "Name a log that contains the plan ({NAME_IT}); or put the plan into a comment, below `/save-plan`."
         ),
     }
 }
@@ -257,8 +260,8 @@ pub fn not_approved() -> String {
 /// Returns a note on a plan file with changes that cannot be reconstructed from the log.
 pub fn stale(edits: u32) -> String {
     format!(
-        "{edits} later {} of the plan file could not be followed, because the log does not hold the text they changed: the \
-         file may be newer than what was saved.",
+        "{edits} later {} of the plan file could not be applied, because the log does not contain \
+         the text they changed: the file may be newer than the saved plan.",
         if edits == 1 { "change" } else { "changes" }
     )
 }

@@ -108,7 +108,7 @@ fn everything() -> Vec<(String, String)> {
     add("queued_next", queued(&save, &run(), 0, None));
     add("queued_one", queued(&save, &run(), 1, None));
     add("queued_many", queued(&by_label(), &run(), 3, None));
-    let waits = "waits for answers to 2 questions until 2026-06-04T20:26:40Z";
+    let waits = "waiting for answers to 2 questions until 2026-06-04T20:26:40Z";
     add("queued_behind", queued(&save, &run(), 1, Some(waits)));
     add(
         "working",
@@ -205,7 +205,7 @@ fn everything() -> Vec<(String, String)> {
     let failures = [
         (
             "no_plan",
-            failures::no_plan_found(&save, vec!["Looked at: 3 posts; none is a plan".into()]),
+            failures::no_plan_found(&save, vec!["Searched: 3 posts; none is a plan".into()]),
         ),
         ("guidance", failures::no_plan_found(&with_guidance, vec![])),
         (
@@ -216,7 +216,7 @@ fn everything() -> Vec<(String, String)> {
         ("cancelled", failures::cancelled("grace")),
         (
             "internal",
-            failures::internal("The run was started 5 times and never came to an end."),
+            failures::internal("The run was started 5 times and never finished."),
         ),
         (
             "gave_up",

@@ -69,20 +69,20 @@ pub fn only_unconfirmed(
 pub fn hidden(command: Command, parts: &[String], raw: bool) -> Failure {
     let name = command.name();
     let why = if raw {
-        "and is to be saved exactly as found"
+        "and must be saved exactly as found"
     } else {
-        "and cannot be shown the same without it"
+        "and removing it would change the visible text"
     };
     Failure {
         code: Code::ValidationFailed,
-        message: format!("The plan holds text that people do not see on GitHub, {why}."),
+        message: format!("The plan contains text that is invisible on GitHub, {why}."),
         details: vec![format!(
             "Hidden text ({}):\n\n{}",
             count(parts.len(), "part"),
             block(parts)
         )],
         remedy: format!(
-            "Comment `/{name} hidden=remove` to save the plan without this text, or `/{name} hidden=keep` to save it, too."
+            "Comment `/{name} hidden=remove` to save the plan without this text, or `/{name} hidden=keep` to save it with the plan."
         ),
     }
 }
@@ -92,14 +92,14 @@ pub fn hidden_text(text: &HiddenText) -> String {
     let parts = count(text.parts.len(), "part");
     let (note, summary) = if text.kept {
         (
-            format!("The plan was saved with text that people do not see on GitHub ({parts})."),
+            format!("The plan was saved with text that is invisible on GitHub ({parts})."),
             "Hidden text in the plan",
         )
     } else {
         (
             format!(
-                "Text that people do not see on GitHub was left out of the plan ({parts}). To save it, too, comment the \
-                 command again with `hidden=keep`."
+                "Text that is invisible on GitHub was left out of the plan ({parts}). To include \
+                 it, comment the command again with `hidden=keep`."
             ),
             "Hidden text that was left out",
         )

@@ -63,9 +63,10 @@ fn beginning(candidate: &Candidate) -> String {
 /// Returns the comment that asks which plan is meant. `boxes` are the options.
 pub fn asks(trigger: &Trigger, until: Millis, boxes: &str) -> String {
     format!(
-        "❓ {}, there is more than one plan here, and it is not clear which one {} is about. Tick one box \
-         and then the last one, or comment, for example, `/answer 1: a`. Who asked for the plan can \
-         answer, and whoever has write permission. Without an answer by {} nothing is saved.\n\n{boxes}",
+        "❓ {}, there is more than one plan here, and it is not clear which one {} is about. Tick \
+         one option, then *Send these answers*; or comment, for example, `/answer 1: a`. The \
+         requester, or anyone with write access, can answer. Without an answer by {} nothing is \
+         saved.\n\n{boxes}",
         person(trigger),
         asked(trigger),
         until.iso()
@@ -92,8 +93,8 @@ pub fn by_agent(candidate: &Candidate) -> String {
 pub fn taken(unclear: &Unclear) -> Option<String> {
     let other = unclear.among.get(1)?;
     Some(format!(
-        "There was more than one plan, and nobody had decided. The likeliest one was taken; another \
-         is {}. To save that one, comment the command with {}.",
+        "There was more than one plan. The most likely one was saved; another is {}. To save that \
+         one, comment the command with {}.",
         label(other),
         code_span(&format!("from={}", pointer(other)))
     ))
@@ -124,7 +125,7 @@ pub fn later(urls: &[String]) -> Option<String> {
     links.truncate(5);
     (!links.is_empty()).then(|| {
         format!(
-            "Later comments may change the plan, and are not worked in: {}.",
+            "Later comments may change the plan; they were not applied: {}.",
             links.join(", ")
         )
     })
@@ -139,8 +140,8 @@ pub fn unreadable(command: Command, why: &str) -> Failure {
         message: format!("The command points to a post that cannot be read: {why}."),
         details: Vec::new(),
         remedy: format!(
-            "Copy the address of the comment that holds the plan (\"Copy link\" in its menu) and \
-             comment `/{name} from=` with it."
+            "Copy the address of the comment that contains the plan (\"Copy link\" in its menu) \
+             and comment `/{name} from=` with it."
         ),
     }
 }
@@ -163,7 +164,7 @@ pub fn refused(command: Command, unclear: &Unclear) -> Failure {
             unclear.why
         ),
         details: choices,
-        remedy: "Say which one: comment one of the commands above.".to_owned(),
+        remedy: "To choose one, comment one of the commands above.".to_owned(),
     }
 }
 
@@ -176,7 +177,7 @@ pub fn none_of_these(command: Command) -> Failure {
         details: Vec::new(),
         remedy: format!(
             "Post the plan as a comment here, then comment `/{name}` again; or point to it with \
-             `/{name} from=` and the address of the comment that holds it."
+             `/{name} from=` and the address of the comment that contains it."
         ),
     }
 }
@@ -186,10 +187,10 @@ pub fn nobody_chose(command: Command, url: &str) -> Failure {
     let name = command.name();
     Failure {
         code: Code::QuestionsUnanswered,
-        message: "Nobody said which of the plans here is meant.".to_owned(),
+        message: "Nobody chose one of the plans.".to_owned(),
         details: vec![format!("The question: {url}")],
         remedy: format!(
-            "Comment `/{name} from=` with the address of the comment that holds the plan."
+            "Comment `/{name} from=` with the address of the comment that contains the plan."
         ),
     }
 }

@@ -65,12 +65,12 @@ pub fn ready(research: &Research, team: &ResearchDeps) -> Result<(), StepError> 
     let now = team.clock.now();
     match research.next(now) {
         Next::Wait(until) => {
-            let why = "the agent failed for a reason that may pass, and is tried again".to_owned();
+            let why = "the agent failed temporarily; retrying".to_owned();
             Err(StepError::Wait { until, why })
         }
         Next::Begin(_) if team.agent.full() => {
             let until = now.plus(PLACE);
-            let why = "all agents are at work for others".to_owned();
+            let why = "waiting for a free agent".to_owned();
             Err(StepError::Wait { until, why })
         }
         Next::Begin(_) | Next::Done => Ok(()),

@@ -195,7 +195,7 @@ pub(super) async fn record(
         Err(StepError::Forge(error)) if error.is_refusal() => {
             tracing::warn!(
                 run.id = %context.run(), error = %error, issue = old.number,
-                "the replaced plan issue was not told"
+                "the comment on the replaced plan issue could not be posted"
             );
             Ok(())
         }

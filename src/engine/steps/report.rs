@@ -191,7 +191,7 @@ pub(super) async fn follow(context: &mut Context) -> Result<bool, StepError> {
     }
     tracing::info!(
         run.id = %context.run(), repository = place.repo.full_name(), number = place.number,
-        "the issue was transferred; going on there"
+        "the issue was transferred; continuing there"
     );
     context.progress.moved = Some(place.clone());
     // Transferred comments may have new ids.

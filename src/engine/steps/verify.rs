@@ -123,7 +123,7 @@ fn pasted_commands(plan: &str) -> Option<String> {
         more => format!(" and {more} more"),
     };
     Some(format!(
-        "The plan holds lines that look like commands ({first}{more}). They are part of the plan and were not run."
+        "The plan contains lines that look like commands ({first}{more}). They are part of the plan and were not run."
     ))
 }
 
@@ -179,18 +179,16 @@ fn looked(trigger: &Trigger, thread: &Conversation, none: NoPlan) -> Vec<String>
         1 => "1 other post".to_owned(),
         many => format!("{many} other posts"),
     };
-    let mut looked = vec![format!(
-        "Looked at: the command's comment and {others} here"
-    )];
+    let mut looked = vec![format!("Searched: the command's comment and {others} here")];
     let options = read_options(trigger.command, &trigger.options).unwrap_or_default();
     if let Some(author) = options.author {
         looked.push(format!(
-            "Only posts by {author} were looked at, as `author=` asks"
+            "Only posts by {author} were searched, because of `author=`"
         ));
     }
     if let Some(title) = none.best.as_ref().and_then(|best| best.title.as_ref()) {
         looked.push(format!(
-            "The text that comes closest (“{}”) has too little of what makes a plan: a title, steps, what is changed",
+            "Closest match (“{}”): too incomplete to be a plan, which needs a title, steps and what they change",
             failures::shorten(title, 80)
         ));
     }

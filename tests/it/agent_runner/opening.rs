@@ -17,20 +17,21 @@ async fn a_program_that_cannot_be_run_is_named_with_what_to_do() {
     let table = [
         (
             PathBuf::from("claude"),
-            "the agent's program claude is not an absolute path: set agent.path to the whole path"
+            "the agent's program claude is not an absolute path: set agent.path to the full path"
                 .to_owned(),
         ),
         (
             missing.clone(),
             format!(
-                "the agent's program {} cannot be found: No such file or directory (os error 2): install it, or set \
-                 agent.path to where it is",
+                "the agent's program {} cannot be found: No such file or directory (os error 2): \
+                 install it, or set agent.path to its path",
                 missing.display()
             ),
         ),
         (
             PathBuf::from("/usr"),
-            "the agent's program /usr is no file: set agent.path to the program itself".to_owned(),
+            "the agent's program /usr is not a file: set agent.path to the program itself"
+                .to_owned(),
         ),
         (
             script.clone(),
@@ -130,7 +131,7 @@ async fn a_folder_is_used_by_one_process_and_can_be_taken_over() {
     assert_eq!(
         refusal(&rig),
         format!(
-            "another planwright process runs its agents in {}: stop it first, or give this one an agent.folder of its own",
+            "another planwright process runs its agents in {}: stop it first, or give this one its own agent.folder",
             folder.display()
         )
     );
@@ -161,8 +162,8 @@ async fn runs_cannot_be_made_readable_for_each_other() {
     assert_eq!(
         refusal(&rig),
         format!(
-            "{} is among what agents may read, and the agents' folder {} is in it: runs could read each other's files: \
-             name a narrower path in agent.reads, or another agent.folder",
+            "agents can read {}, which contains the agents' folder {}, so runs could read each \
+             other's files: name a narrower path in agent.reads, or another agent.folder",
             wide.display(),
             folder.display()
         )
@@ -181,8 +182,8 @@ async fn a_folder_with_a_secret_of_the_bot_cannot_be_made_readable() {
     assert_eq!(
         refusal(&rig),
         format!(
-            "{} is among what agents may read, and {} is in it, which is for this program alone: name a narrower path in \
-             agent.reads, or put that file elsewhere",
+            "agents can read {}, which contains {}, a file that only planwright may read: name a \
+             narrower path in agent.reads, or move that file",
             folder.display(),
             secret.display()
         )

@@ -183,7 +183,7 @@ fn a_sandbox_that_cannot_be_entered_is_never_left_out() {
     assert_eq!(said.status.code(), Some(125), "{stderr}");
     assert!(stderr.starts_with("planwright agent-exec: "), "{stderr}");
     assert!(
-        stderr.contains("is not started without a sandbox"),
+        stderr.contains("was not started, because there is no sandbox"),
         "{stderr}"
     );
     assert!(said.stdout.is_empty());

@@ -21,7 +21,7 @@ fn a_changed_specification_begins_anew_and_says_so() {
     let first = shop.runs();
     let (code, _, err) = shop.plan(&[]);
     assert_eq!(code, 3);
-    assert!(err.contains("agent.sh: going on\n"), "{err}");
+    assert!(err.contains("agent.sh: resuming\n"), "{err}");
     assert_eq!(
         (shop.runs(), &shop.remembered()["work"]["turns"]),
         (first.clone(), &1.into())
@@ -29,7 +29,7 @@ fn a_changed_specification_begins_anew_and_says_so() {
     let (code, _, err) = shop.plan(&["--guidance", "small"]);
     assert_eq!(code, 3);
     assert!(
-        err.contains("guidance or topics were changed, so it begins anew\n"),
+        err.contains("guidance or topics changed; starting over\n"),
         "{err}"
     );
     shop.write(
@@ -37,7 +37,7 @@ fn a_changed_specification_begins_anew_and_says_so() {
         "# Feature: Other\n\nAnother index.\n",
     );
     let (_, _, err) = shop.plan(&["--guidance", "small"]);
-    assert!(err.contains("so it begins anew\n"), "{err}");
+    assert!(err.contains("starting over\n"), "{err}");
     assert_eq!(shop.runs().len(), 1);
     assert_ne!(shop.runs(), first);
     assert_eq!(shop.private().len(), 1);
@@ -60,22 +60,22 @@ fn a_second_process_on_the_same_run_is_refused_and_a_signal_keeps_the_first_one_
         let found = lines.find(|line| line.as_ref().is_ok_and(|line| line.contains(wanted)));
         assert!(found.is_some(), "{wanted}");
     };
-    until("plan: agent.sh is at work");
+    until("plan: agent.sh is working");
     let (code, _, err) = shop.plan(&[]);
     assert_eq!(
         (code, err.as_str()),
         (
             1,
-            "error: another planwright process works on this (plan .planwright/specs/index.md); wait until it has ended\n"
+            "error: another planwright process is working on this (plan .planwright/specs/index.md); wait until it has finished\n"
         )
     );
     kill_process(Pid::from_child(&first), Signal::TERM).unwrap();
-    until("error: stopped; resumable: run the same command again");
+    until("error: interrupted; run the same command again to continue");
     assert_eq!(first.wait().unwrap().code(), Some(130));
     shop.act(GOOD);
     let (code, _, err) = shop.plan(&[]);
     assert_eq!(code, 0, "{err}");
-    assert!(err.contains("going on"), "{err}");
+    assert!(err.contains("resuming"), "{err}");
 }
 
 #[test]
@@ -130,7 +130,9 @@ fn reports_are_numbered_and_only_what_is_missing_is_done_again() {
     assert!(err.contains("1 of 3 topics have a report:"), "{err}");
     assert!(err.contains("For a planner: "), "{err}");
     assert!(
-        err.ends_with("run the same command again to do the missing topics again; the reports that are there stay\n"),
+        err.ends_with(
+            "run the same command again to repeat the missing topics; existing reports are kept\n"
+        ),
         "{err}"
     );
     shop.act(&format!("{REPORTS}\nleave"));
@@ -169,7 +171,7 @@ fn what_stands_in_for_a_report_is_marked_and_counts_for_nothing() {
         "{err}"
     );
     assert!(
-        err.contains("degraded: put together from the agent's words: out/001-how-retries-work.md"),
+        err.contains("degraded: assembled from the agent's output: out/001-how-retries-work.md"),
         "{err}"
     );
     let report = shop.text("out/001-how-retries-work.md");

@@ -39,7 +39,7 @@ fn a_context_of_ones_own_is_not_moved_away_unasked() {
     shop.write("docs/context.md", "mine\n");
     let (code, _, said) = shop.plan(&["--output", "docs"]);
     assert_eq!(code, 2, "{said}");
-    assert!(said.contains("docs/context.md exists already"), "{said}");
+    assert!(said.contains("docs/context.md already exists"), "{said}");
     assert_eq!(shop.text("docs/context.md"), "mine\n");
     let (code, _, said) = shop.plan(&["--output", "docs", "--again"]);
     assert_eq!(code, 0, "{said}");

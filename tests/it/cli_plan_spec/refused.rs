@@ -14,44 +14,47 @@ fn wrong_inputs_are_said_with_their_place_and_nothing_begins() {
     for (arguments, want) in [
         (
             &["plan", "nope", "--trust"][..],
-            "specification not found: tried nope, .planwright/specs/nope, .planwright/specs/nope.md, .spektacular/specs/nope, \
-             .spektacular/specs/nope.md; give the path of a file, or make one with `planwright new NAME`",
+            "specification not found: tried nope, .planwright/specs/nope, \
+             .planwright/specs/nope.md, .spektacular/specs/nope, .spektacular/specs/nope.md; give \
+             the path of a file, or create one with `planwright new NAME`",
         ),
         (
             &["plan", ".", "--trust"],
-            ". is a folder; name the file of a specification, or its name in .planwright/specs",
+            ". is a folder; give the path of a specification, or its name in .planwright/specs",
         ),
         (
             &["plan", "none.md", "--trust"],
-            "none.md says nothing yet; write what is wanted into it, in plain words; `planwright new NAME` makes one with \
-             headings",
+            "none.md is empty; describe in it what you want, in plain words; `planwright new NAME` \
+             creates one with headings",
         ),
         (
             &["plan", "index"],
-            ".planwright/config.toml sets what could start programs of its choice, pass on your variables or spend more: \
-             agent.command, agent.kind; look at these keys, then add --trust",
+            ".planwright/config.toml contains settings that could start programs, pass on your \
+             environment variables or raise costs: agent.command, agent.kind; check these keys, \
+             then add --trust",
         ),
         (
             &["plan", "index", "--trust", "--answers", "bad.json"],
-            "bad.json: the answer to \"Place\" is true, no text or number; write e.g. {\"Place\": \"1\", \"Which formats?\": [1, \
-             3]}, see `planwright plan --help`",
+            "bad.json: the answer to \"Place\" is true, which is neither text nor a number; write \
+             e.g. {\"Place\": \"1\", \"Which formats?\": [1, 3]}, see `planwright plan --help`",
         ),
         (
             &["plan", "index", "--trust", "--research", ";"],
-            "There is no topic to research; name at most 8 topics, separated by `;`, each in a sentence",
+            "There is no topic to research; give at most 8 topics, one sentence each, separated by `;`",
         ),
         (
             &["plan", "index", "--trust", "--config", "x.toml"],
-            "this command reads no configuration; leave out --config",
+            "this command reads no configuration; omit --config",
         ),
         (
             &["plan", "index", "--trust", "--root", "away"],
-            "the folder away cannot be opened: No such file or directory (os error 2); make it first, or name another",
+            "the folder away cannot be opened: No such file or directory (os error 2); create it first, or choose another",
         ),
         (
             &["research", "x"],
-            ".planwright/config.toml sets what could start programs of its choice, pass on your variables or spend more: \
-             agent.command, agent.kind; look at these keys, then add --trust",
+            ".planwright/config.toml contains settings that could start programs, pass on your \
+             environment variables or raise costs: agent.command, agent.kind; check these keys, \
+             then add --trust",
         ),
     ] {
         let (code, out, err) = told(&shop.run(arguments));
@@ -62,7 +65,7 @@ fn wrong_inputs_are_said_with_their_place_and_nothing_begins() {
     assert_eq!(code, 2);
     assert!(
         err.starts_with(
-            "error: .planwright/specs/empty.md says nothing yet (the template's own words count as empty); fill in: "
+            "error: .planwright/specs/empty.md is empty (template text counts as empty); fill in: "
         ) && err.contains("Requirements"),
         "{err}"
     );
@@ -94,7 +97,7 @@ fn without_a_program_or_a_key_nothing_begins() {
         (code, err.as_str()),
         (
             2,
-            "error: there is no `claude` in PATH; install it, or set agent.command to where it is\n"
+            "error: there is no `claude` in PATH; install it, or set agent.command to its path\n"
         )
     );
     fs::rename(
@@ -107,8 +110,9 @@ fn without_a_program_or_a_key_nothing_begins() {
         (code, err.as_str()),
         (
             2,
-            "error: nothing lets the agent in at its model: set PLANWRIGHT_AGENT_API_KEY, ANTHROPIC_API_KEY or \
-             CLAUDE_CODE_OAUTH_TOKEN; it has a HOME of its own, so a login of yours does not count\n"
+            "error: the agent has no credentials for its model: set PLANWRIGHT_AGENT_API_KEY, \
+             ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN; it runs with its own HOME, so your \
+             login is not used\n"
         )
     );
     shop.write(".planwright/config.toml", "[agent]\ncommand = \"./gone\"\n");
@@ -116,7 +120,7 @@ fn without_a_program_or_a_key_nothing_begins() {
     assert_eq!(code, 2);
     assert!(
         err.ends_with(
-            "/gone is not there or cannot be run; install it, or set agent.command to where it is\n"
+            "/gone does not exist or cannot be executed; install it, or set agent.command to its path\n"
         ),
         "{err}"
     );
@@ -130,9 +134,9 @@ fn the_agents_folder_never_lies_in_what_they_may_read() {
     let (code, _, err) = told(&command.env("XDG_STATE_HOME", &state).output().unwrap());
     assert_eq!(code, 2, "{err}");
     assert!(
-        err.contains("would lie in the project")
+        err.contains("would be inside the project")
             && err.ends_with(
-                "which they may read; name a narrower --root, or set XDG_STATE_HOME elsewhere\n"
+                "which agents can read; choose a narrower --root, or another XDG_STATE_HOME\n"
             ),
         "{err}"
     );
@@ -154,8 +158,9 @@ fn links_of_a_hostile_project_lead_nowhere() {
             (code, err.as_str()),
             (
                 2,
-                "error: .planwright/specs/secret.md cannot be read: a symbolic link on the way leads out of the project's folder; \
-                 see that a text of yours is there\n"
+                "error: .planwright/specs/secret.md cannot be read: a symbolic link in its path \
+                 leads out of the project's folder; check that it is a text file that you can \
+                 read\n"
             )
         );
     }
@@ -163,7 +168,7 @@ fn links_of_a_hostile_project_lead_nowhere() {
     let (code, _, err) = shop.plan(&[]);
     assert_eq!(code, 1);
     assert!(
-        err.contains(".planwright/plans is not written") || err.contains("leads out"),
+        err.contains(".planwright/plans was not written") || err.contains("leads out"),
         "{err}"
     );
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
@@ -189,7 +194,7 @@ fn a_run_that_comes_with_the_project_is_not_gone_on_with() {
     );
     let (code, _, err) = other.plan(&[]);
     assert_eq!(code, 0, "{err}");
-    assert!(!err.contains("going on"), "{err}");
+    assert!(!err.contains("resuming"), "{err}");
 }
 
 #[test]
@@ -205,7 +210,7 @@ fn help_names_agents_questions_exit_codes_and_examples() {
                 "Questions:",
                 ".env files and keys",
                 "JSON fields:",
-                "  130  it was stopped",
+                "  130  interrupted",
             ][..],
         ),
         (
@@ -214,7 +219,7 @@ fn help_names_agents_questions_exit_codes_and_examples() {
                 "NNN-topic.md",
                 ".env files and keys",
                 "JSON fields:",
-                "  130  it was stopped",
+                "  130  interrupted",
             ],
         ),
     ] {

@@ -271,7 +271,7 @@ async fn a_check_run_is_read_by_its_id() {
     );
     assert_eq!(
         github.check_run(&repo(), 11).await.unwrap_err().to_string(),
-        "GitHub answered 404 for check run 11 in octo/plans: it does not exist or the App may not see it"
+        "GitHub answered 404 for check run 11 in octo/plans: it does not exist or the App cannot see it"
     );
 }
 

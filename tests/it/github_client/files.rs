@@ -170,7 +170,7 @@ async fn what_cannot_be_read_is_told_apart() {
             200,
             200,
             entry("symlink"),
-            "it is a symbolic link to nowhere, not a file",
+            "it is a dangling symbolic link, not a file",
         ),
         (200, 403, too_large, "it is larger than 0 MB"),
         (
@@ -409,19 +409,19 @@ async fn what_is_no_attachment_is_told_apart() {
     for (reply, want) in [
         (
             Reply::Pieces(404, page(), vec![b"<html>"]),
-            "GitHub does not give it to the App (404 Not Found)",
+            "GitHub does not let the App read it (404 Not Found)",
         ),
         (
             Reply::Pieces(403, page(), vec![b"<html>"]),
-            "GitHub does not give it to the App (403 Forbidden)",
+            "GitHub does not let the App read it (403 Forbidden)",
         ),
         (
             Reply::Pieces(200, page(), vec![b"<html>"]),
-            "GitHub does not give it to the App (GitHub returned a web page instead of the file)",
+            "GitHub does not let the App read it (GitHub returned a web page instead of the file)",
         ),
         (
             to("/login?return_to=x").unwrap(),
-            "GitHub does not give it to the App (it asks to sign in)",
+            "GitHub does not let the App read it (it asks to sign in)",
         ),
         (
             Reply::Pieces(200, packed(), vec![b"\x1f\x8b"]),
@@ -429,7 +429,7 @@ async fn what_is_no_attachment_is_told_apart() {
         ),
         (
             Reply::Pieces(302, Vec::new(), Vec::new()),
-            "GitHub's answer to an attachment cannot be read: a redirect leads nowhere",
+            "GitHub's answer to an attachment cannot be read: a redirect has no target",
         ),
         (
             to("/user-attachments/files/12/a.jsonl").unwrap(),
@@ -437,7 +437,7 @@ async fn what_is_no_attachment_is_told_apart() {
         ),
         (
             Reply::Raw(400, "bad"),
-            "GitHub does not give it to the App (400 Bad Request)",
+            "GitHub does not let the App read it (400 Bad Request)",
         ),
         (
             Reply::Raw(429, "slowly"),

@@ -130,8 +130,8 @@ async fn a_next_page_elsewhere_is_refused_and_gets_no_token() {
     assert_eq!(
         github.thread(&place()).await.unwrap_err().to_string(),
         format!(
-            "GitHub's answer to the comments of issue #7 of octo/plans cannot be read: \
-             the next page is said to be at {named}, which is not below {}",
+            "GitHub's answer to the comments of issue #7 of octo/plans cannot be read: the link to \
+             the next page is {named}, which is not below {}",
             stub.url
         )
     );

@@ -49,7 +49,7 @@ async fn a_pull_request_is_read_also_without_its_fork() {
     assert_eq!(github.pull_request(&place()).await, Ok(gone));
     assert_eq!(
         github.pull_request(&place()).await.unwrap_err().to_string(),
-        "GitHub answered 404 for pull request #7 of octo/plans: it does not exist or the App may not see it"
+        "GitHub answered 404 for pull request #7 of octo/plans: it does not exist or the App cannot see it"
     );
 }
 

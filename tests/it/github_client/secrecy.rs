@@ -43,14 +43,14 @@ async fn bad_settings_are_named_without_the_secret() {
     assert_eq!(
         url("https://me:hunter2@host/"),
         format!(
-            "the API address https://me:***REDACTED:url-password***@host/ (github.api_url) cannot be used: \
-             it holds a user name or password; {advice}"
+            "the API address https://me:***REDACTED:url-password***@host/ (github.api_url) cannot \
+             be used: it contains a user name or password; {advice}"
         )
     );
     assert_eq!(
         url("https://host/?a"),
         format!(
-            "the API address https://host/?a (github.api_url) cannot be used: it holds a query or a fragment; {advice}"
+            "the API address https://host/?a (github.api_url) cannot be used: it contains a query or a fragment; {advice}"
         )
     );
     assert_eq!(

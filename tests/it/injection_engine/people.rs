@@ -118,7 +118,7 @@ async fn who_may_not_answer_may_not_tick() {
 async fn ticks_in_another_comment_or_for_another_round_count_for_nothing() {
     let asked = asked().await;
     let (id, text) = asked.ticked();
-    let none = "no question of the bot is open";
+    let none = "the bot has no open questions";
     asked.tick(ADA, id + 1, &text).await;
     asked.refused(none).await;
     asked.tick(ADA, 99, &text).await;
@@ -159,7 +159,7 @@ async fn answers_sent_twice_and_too_late_count_once() {
         now(&asked.rig).await;
         assert_eq!(asked.rig.state(&answer).await, State::Succeeded);
         let said = asked.rig.forge.own_bodies(HERE).pop().unwrap();
-        assert!(said.contains("no question of the bot is open"), "{said}");
+        assert!(said.contains("the bot has no open questions"), "{said}");
     }
     assert_eq!(asked.saved("late").await, saved);
 }
@@ -183,7 +183,7 @@ async fn an_answer_where_nothing_is_asked_changes_nothing() {
     let said = rig.forge.own_bodies(HERE);
     assert_eq!(said.len(), 1);
     assert!(
-        said[0].contains("no question of the bot is open"),
+        said[0].contains("the bot has no open questions"),
         "{}",
         said[0]
     );
@@ -206,7 +206,7 @@ async fn an_answer_before_the_questions_are_posted_changes_nothing() {
     let said = rig.forge.own_bodies(HERE);
     let early = said
         .iter()
-        .any(|body| body.contains("no question of the bot is open"));
+        .any(|body| body.contains("the bot has no open questions"));
     let state = rig.state(&run).await;
     assert_eq!(state == State::Waiting, early, "{state:?}: {said:#?}");
 }

@@ -26,11 +26,14 @@ enum FormError {
 impl FormError {
     fn response(&self) -> Response {
         let (status, text) = match self {
-            Self::NoCheckbox => (StatusCode::NOT_FOUND, "there is no such box here"),
-            Self::ForeignOrigin => (StatusCode::FORBIDDEN, "that was sent from another site"),
+            Self::NoCheckbox => (StatusCode::NOT_FOUND, "there is no such checkbox here"),
+            Self::ForeignOrigin => (
+                StatusCode::FORBIDDEN,
+                "the request was sent from another site",
+            ),
             Self::NotEditable => (
                 StatusCode::FORBIDDEN,
-                "boxes can be ticked by the comment's author and by people with write access",
+                "checkboxes can be ticked by the comment's author and by people with write access",
             ),
             Self::Outdated => (
                 StatusCode::CONFLICT,
@@ -38,7 +41,7 @@ impl FormError {
             ),
             Self::NoVisitor => (
                 StatusCode::FORBIDDEN,
-                "comments are written by the visitor, and there is none",
+                "comments are written by the visitor, and no visitor is configured",
             ),
             Self::EmptyComment => (
                 StatusCode::UNPROCESSABLE_ENTITY,

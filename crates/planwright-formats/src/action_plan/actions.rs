@@ -221,7 +221,7 @@ impl<'d, 'a> Parser<'d, 'a> {
             let line = from + self.document.blank_lines(from, usize::MAX);
             self.report(PlanError::new(
                 ErrorKind::IndentedMessage,
-                "text that starts at the beginning of its line behind the list",
+                "text that starts at the beginning of its line after the list",
                 format!("\"{}\", indented", preview(text.trim_start())),
                 Span::line(line),
                 "Remove the white space at its start; indented text belongs to a list.",
@@ -286,14 +286,14 @@ fn shell_error(text: &str, problem: &Problem, span: Span) -> PlanError {
     let (found, hint) = match problem {
         Problem::Form => (
             String::new(),
-            "Write `cd FOLDER` or `export NAME=VALUE` alone on its line, the last word plain or in matching quotes: no \
-             `&&`, `;`, `$`, backslash or comment. Or write it behind the first other command of the block, where \
-             nothing is read but run.",
+            "Write `cd FOLDER` or `export NAME=VALUE` alone on its line, the last word plain or in \
+             matching quotes: no `&&`, `;`, `$`, backslash or comment. Or write it after the first \
+             other command of the block, where every line is run as it is.",
         ),
         Problem::Path(error) => (format!(": {error}"), error.remedy()),
         Problem::Name => (
-            ": no name of a variable".to_owned(),
-            "Use letters, digits and `_`, no digit first, and no blank before the `=`.",
+            ": not a variable name".to_owned(),
+            "Use letters, digits and `_`, no digit first, and no space before the `=`.",
         ),
         Problem::Duplicate => (
             ", which is set already".to_owned(),

@@ -54,9 +54,7 @@ pub(super) fn find_problem(document: &Document<'_>, block: &Block<'_>) -> Option
             format!("a line {fence} that closes the fence of line {opener}"),
             "the end of the plan",
             block.span,
-            format!(
-                "Close the fence of line {opener} with a line that holds {fence} and nothing else."
-            ),
+            format!("Close the fence of line {opener} with a line that contains only {fence}."),
         ));
     }
     (markdown && length == 3).then(|| too_short(block, mark))

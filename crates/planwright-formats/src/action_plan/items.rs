@@ -137,7 +137,7 @@ fn parse_item<'a>(
         if indent < column && !content[..indent].contains('\t') {
             return Err(PlanError::new(
                 ErrorKind::LazyLine,
-                "a blank line between a list and the text behind it",
+                "a blank line between a list and the text after it",
                 format!(
                     "\"{}\" directly below the list, which makes it part of the last item",
                     preview(content.trim())

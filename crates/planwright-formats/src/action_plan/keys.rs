@@ -301,10 +301,10 @@ fn check_value(item: &Item<'_>) -> Result<(), PlanError> {
     }
     Err(PlanError::new(
         ErrorKind::EmptyValue,
-        format!("a value behind the key `{}`", preview(&item.key)),
+        format!("a value after the key `{}`", preview(&item.key)),
         "nothing",
         item.span,
-        "Write the value behind the colon, or remove the item.",
+        "Write the value after the colon, or remove the item.",
     ))
 }
 
@@ -332,7 +332,7 @@ fn unknown(item: &Item<'_>, spec: &ActionSpec) -> PlanError {
     let keys = spec.keys.iter().map(|key| key.text);
     let hint = match grammar::nearest(&item.key, keys.clone()) {
         Some(key) => format!("Did you mean `{key}`? Otherwise remove the item."),
-        None => "Remove the item, or say it in the description.".to_owned(),
+        None => "Remove the item, or move its content to the description.".to_owned(),
     };
     PlanError::new(
         ErrorKind::UnknownKey,

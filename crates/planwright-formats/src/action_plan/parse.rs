@@ -100,7 +100,7 @@ impl<'d, 'a> Parser<'d, 'a> {
         if text.is_empty() {
             let error = PlanError::new(
                 ErrorKind::EmptyTitle,
-                "a title behind the `#`",
+                "a title after the `#`",
                 "nothing",
                 block.span,
                 "Write what the plan does, in one line.",
@@ -310,11 +310,11 @@ fn action_heading(kind: &BlockKind) -> Option<&str> {
 /// Returns the hint for a block of kind `found` (`None` at the end) where another one is required.
 fn hint(kind: ErrorKind, found: Option<&BlockKind>) -> String {
     match kind {
-        ErrorKind::NoTitle => "Start the plan with its title, `# …`, and put nothing before it.",
+        ErrorKind::NoTitle => "Start the plan with its title, `# …`, and nothing before it.",
         ErrorKind::NoMetadata => {
             "Put a list with `- **Status:** …`, `- **Plan Type:** …` and `- **Agent:** …` directly below the title."
         }
-        ErrorKind::NoRationale => "Put `## Rationale` and one code block behind the list.",
+        ErrorKind::NoRationale => "Put `## Rationale` and one code block after the list.",
         ErrorKind::NoRationaleCode => "Put the whole rationale into one code block.",
         ErrorKind::NoMemosCode => "Put the memos into one code block, one `[+]` or `[-]` on each line.",
         ErrorKind::NoActionPlan => "Write `## Action Plan` before the actions, and nothing between.",
@@ -324,7 +324,7 @@ fn hint(kind: ErrorKind, found: Option<&BlockKind>) -> String {
         }
         ErrorKind::ThematicBreak => "Remove the line; actions need nothing between them.",
         ErrorKind::NoKeys => "Put a list such as `- **Description:** …` directly below the action's heading.",
-        ErrorKind::NoCode => "Put a fenced code block directly behind the list.",
+        ErrorKind::NoCode => "Put a fenced code block directly after the list.",
         ErrorKind::IndentedCode => "Write it between fences, at the beginning of the lines.",
         ErrorKind::NoPairs => {
             "Write `#### FIND:` and a code block, then `#### REPLACE:` and a code block, once or more."
@@ -333,8 +333,8 @@ fn hint(kind: ErrorKind, found: Option<&BlockKind>) -> String {
             "Write the headings as `#### FIND:` and `#### REPLACE:`, in this order, in capitals and with the colon."
         }
         ErrorKind::NoPairCode => "Put a code block directly below the heading.",
-        ErrorKind::IncompletePair => "Put `#### REPLACE:` and a code block behind it; an empty block deletes.",
-        ErrorKind::NoQueries => "Put every query into a fenced code block of its own.",
+        ErrorKind::IncompletePair => "Put `#### REPLACE:` and a code block after it; an empty block deletes.",
+        ErrorKind::NoQueries => "Put every query into its own fenced code block.",
         ErrorKind::NoMessage => "Write the text below the heading, or below the list of keys.",
         ErrorKind::UnknownAction => {
             let near = match found {
@@ -342,7 +342,7 @@ fn hint(kind: ErrorKind, found: Option<&BlockKind>) -> String {
                 _ => None,
             };
             return match near {
-                Some(name) => format!("Did you mean `{name}`? Nothing else may stand in the heading."),
+                Some(name) => format!("Did you mean `{name}`? The heading must contain nothing else."),
                 None => "Use one of these actions; for a heading in a text, use level 4.".to_owned(),
             };
         }

@@ -20,7 +20,7 @@ pub enum PathError {
     #[error("the path is empty")]
     Empty,
     /// A component is `..`.
-    #[error("`..` leads out of where it stands")]
+    #[error("`..` leads out of its folder")]
     Parent,
     /// The path has a drive letter such as `C:`.
     #[error("a drive letter names a place outside of the project")]

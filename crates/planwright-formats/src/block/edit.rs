@@ -23,7 +23,7 @@ pub enum EditError {
         why: String,
     },
     /// The block contains text, not fields.
-    #[error("Metadata block '{key}' holds text and has no fields: replace it as a whole")]
+    #[error("Metadata block '{key}' contains text and has no fields: replace it as a whole")]
     NoFields {
         /// Its key.
         key: String,

@@ -68,8 +68,9 @@ pub(super) const SOURCES: &[OptionSpec] = &[
         option: OptionName::Session,
         name: "session",
         value: "PATH[@REF]",
-        summary: "Take the plan from the Claude Code session log at this path of this repository, at this branch, tag or \
-                  commit (the default branch when left out). Quotes hold a path with blanks together.",
+        summary: "Take the plan from the Claude Code session log at this path of this repository, \
+                  at this branch, tag or commit (the default branch when left out). Quote a path \
+                  that contains spaces.",
     },
     OptionSpec {
         option: OptionName::SessionId,
@@ -81,21 +82,22 @@ pub(super) const SOURCES: &[OptionSpec] = &[
         option: OptionName::Author,
         name: "author",
         value: "LOGIN",
-        summary: "Take the plan from the posts of this account. Needed where the author has no write access.",
+        summary: "Take the plan from the posts of this account. Needed if the author has no write access.",
     },
     OptionSpec {
         option: OptionName::Hidden,
         name: "hidden",
         value: "keep",
-        summary: "Save text of the plan that people do not see on GitHub, such as HTML comments, too. `hidden=remove` leaves \
-                  it out.",
+        summary: "Also save text of the plan that is invisible on GitHub, such as HTML comments. \
+                  `hidden=remove` leaves it out.",
     },
     OptionSpec {
         option: OptionName::From,
         name: "from",
         value: "POST",
-        summary: "Take the plan from this post: the address of a comment here, its id, or `opening` for the text that \
-                  opens the conversation. The address alone behind the command means the same.",
+        summary: "Take the plan from this post: the address of a comment here, its id, or \
+                  `opening` for the text that opens the conversation. The address alone after the \
+                  command means the same.",
     },
     OptionSpec {
         option: OptionName::Again,
@@ -276,7 +278,7 @@ pub fn read_options(command: Command, given: &[RawOption]) -> Result<Options, Op
         };
         if !spec.name.eq_ignore_ascii_case(&one.name) {
             return Err(wrong(&format!(
-                "there is no such option; `{}` is probably meant",
+                "there is no such option; the closest is `{}`",
                 spec.name
             )));
         }
@@ -286,7 +288,7 @@ pub fn read_options(command: Command, given: &[RawOption]) -> Result<Options, Op
             rest.is_some_and(|rest| !rest.contains(*close))
         };
         if QUOTES.iter().any(unclosed) {
-            return Err(wrong("its quote is not closed"));
+            return Err(wrong("its quotation mark is not closed"));
         }
         if one.value.chars().any(char::is_control) {
             return Err(wrong("its value contains a control character"));
@@ -393,7 +395,7 @@ fn file(value: &str) -> Result<RepositoryFile, &'static str> {
         return Err("the path must begin inside this repository, not on your computer");
     }
     if path.contains('\\') {
-        return Err("its path holds a backslash; segments are divided by `/`");
+        return Err("its path contains a backslash; separate segments with `/`");
     }
     if path.chars().count() > MAX_PATH {
         return Err("its path is longer than 1,000 characters");
@@ -420,7 +422,7 @@ fn reference(name: &str) -> Result<(), &'static str> {
         return Err("no branch, tag or commit follows its `@`");
     }
     if name.chars().count() > MAX_REFERENCE {
-        return Err("what stands behind its `@` is longer than 250 characters");
+        return Err("the text after its `@` is longer than 250 characters");
     }
     let odd = |c: char| c.is_whitespace() || "~^:?*[\\".contains(c);
     if name.contains(odd)
@@ -430,7 +432,7 @@ fn reference(name: &str) -> Result<(), &'static str> {
         || name.starts_with(['-', '/', '.'])
         || name.ends_with(['/', '.'])
     {
-        return Err("what stands behind its last `@` cannot be a branch, tag or commit");
+        return Err("the text after its last `@` is not a valid branch, tag or commit");
     }
     // The refs of a pull request may come from a fork, where anybody can write. Git also finds
     // `refs/NAME` as `NAME`.
@@ -439,8 +441,8 @@ fn reference(name: &str) -> Result<(), &'static str> {
     let other = full.is_some_and(|rest| !rest.starts_with("heads/") && !rest.starts_with("tags/"));
     if pull || other {
         return Err(
-            "what stands behind its last `@` is a ref of a pull request or of GitHub's own; \
-             a branch, a tag or a commit of this repository is read",
+            "the text after its last `@` is a pull request ref or an internal ref of GitHub; name \
+             a branch, tag or commit of this repository",
         );
     }
     Ok(())

@@ -43,11 +43,11 @@ impl PlanTextForm {
     /// Returns the description for people, with its article.
     pub fn describe(self) -> &'static str {
         match self {
-            Self::Plan => "a plan as it was written",
+            Self::Plan => "raw plan",
             Self::Document => "a plan document",
-            Self::Answer => "an extractor's answer with a plan",
-            Self::Error => "an extractor's answer that there is no plan",
-            Self::Saved => "a saved plan in its metadata block",
+            Self::Answer => "extractor's answer with a plan",
+            Self::Error => "extractor's answer without a plan",
+            Self::Saved => "saved plan in a metadata block",
         }
     }
 }

@@ -70,7 +70,7 @@ const TITLE_RULES: Rules = Rules {
         "at least 5 characters; up to 250 are kept",
         "at least one letter, of any script",
         "says what the plan will do; no default such as `Implementation Plan` or `Untitled Plan`",
-        "stands in the first line of the plan: `# Plan: <title>`",
+        "is in the first line of the plan: `# Plan: <title>`",
     ],
     valid: &["Add user authentication", "Refactor the gateway layer"],
     invalid: &["🚀🎉", "12345", "#!@", "Plan", "Implementation Plan"],
@@ -79,9 +79,9 @@ const TITLE_RULES: Rules = Rules {
 const CONTENT_RULES: Rules = Rules {
     subject: "content",
     requirements: &[
-        "at least 100 characters, white space at both ends not counted",
-        "a heading (`## Steps`) or a list (`1. …`, `- …`) that Markdown reads as one: not in a code block, and with a blank \
-         behind `#`, `-` or `1.`",
+        "at least 100 characters, not counting leading and trailing white space",
+        "a heading (`## Steps`) or a list (`1. …`, `- …`) that Markdown reads as one: not in a \
+         code block, and with a space after `#`, `-` or `1.`",
         "says what is to be done, in which steps, in which files, and how it is tested",
     ],
     valid: &[
@@ -370,7 +370,7 @@ mod tests {
              - at least 5 characters; up to 250 are kept\n\
              - at least one letter, of any script\n\
              - says what the plan will do; no default such as `Implementation Plan` or `Untitled Plan`\n\
-             - stands in the first line of the plan: `# Plan: <title>`\n\
+             - is in the first line of the plan: `# Plan: <title>`\n\
              \n\
              Valid:\n\
              - \"Add user authentication\"\n\

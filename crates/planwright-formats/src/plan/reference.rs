@@ -52,7 +52,7 @@ pub enum ReferenceError {
         host: String,
     },
     /// The number is zero or too large.
-    #[error("`{given}` is no issue number; the numbers of a repository begin with 1; write {}", forms(.host))]
+    #[error("`{given}` is not an issue number; issue numbers start at 1; write {}", forms(.host))]
     Number {
         /// The digits, truncated.
         given: String,
@@ -71,7 +71,7 @@ pub enum ReferenceError {
     },
     /// The URL is on another host.
     #[error(
-        "the address is on `{given}`, not on `{host}`; github.api_url says which GitHub is asked"
+        "the address is on `{given}`, not on `{host}`; github.api_url selects the GitHub server"
     )]
     Host {
         /// The host of the URL, truncated.

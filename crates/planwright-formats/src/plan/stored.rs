@@ -114,7 +114,7 @@ impl StoredForm {
             }
             Self::BodyBlock => "plan block in the body of the issue (erk, November 2025)",
             Self::BehindHeader => {
-                "text behind the header in the body of a pull request (erk, February 2026)"
+                "text after the header in the body of a pull request (erk, February 2026)"
             }
             Self::WholeBody => "the whole body (erk before metadata blocks)",
         }
@@ -232,12 +232,12 @@ pub enum StoredPlanError {
     },
     /// There is a header that names no comment, but no plan.
     #[error(
-        "the plan-header is there, but the plan is not: the save was interrupted; comment `/retry` where the plan was asked for, or save it again"
+        "there is a plan-header but no plan: the save was interrupted; comment `/retry` where the plan was requested, or save it again"
     )]
     HeaderAlone,
     /// The comment that the header names contains no plan, and neither does another one.
     #[error(
-        "the plan-header names comment {id} as the plan, but that comment is gone or empty, and no other one holds a plan: save the plan again"
+        "the plan-header names comment {id} as the plan, but that comment is gone or empty, and no other one contains a plan: save the plan again"
     )]
     CommentGone {
         /// Id of the comment.
@@ -273,7 +273,7 @@ pub enum StoredPlanError {
     /// The comment in which the plan begins is a part without a number, although all numbered parts
     /// exist without it.
     #[error(
-        "comment {comment} holds a part of a longer plan, but no line `part i/n` above it, and the {of} parts that say so are there without it: restore that line from the comment's edit history, or save the plan again"
+        "comment {comment} contains a part of a longer plan without a line `part i/n` above it, and all {of} numbered parts exist already: restore that line from the comment's edit history, or save the plan again"
     )]
     PartUnnumbered {
         /// Id of the comment.
@@ -283,7 +283,7 @@ pub enum StoredPlanError {
     },
     /// A part lacks the marker that connects it to its neighbour.
     #[error(
-        "part {part} of {of} (comment {comment}) was edited by hand: its {end} line is not the marker that ties it to part {neighbour}; restore the text from the comment's edit history"
+        "part {part} of {of} (comment {comment}) was edited by hand: its {end} line is not the marker that links it to part {neighbour}; restore the text from the comment's edit history"
     )]
     PartEdited {
         /// 1-based number of the part.

@@ -45,14 +45,14 @@ impl ParsedAnswers {
 pub enum AnswerError {
     /// The text is empty.
     #[error(
-        "`/answer` has no answer. Write the number of each question and what you choose, such as \
-         `/answer 1: a 2: your own words`, or `/answer skip` to leave them open."
+        "`/answer` is empty. Write the number of each question and your choice, such as `/answer \
+         1: a 2: your own words`, or `/answer skip` to leave them open."
     )]
     Nothing,
     /// The answers were sent without a tick.
     #[error(
-        "No option is ticked. Tick what you choose and then “Send these answers”, or comment `/answer skip` to leave the \
-         questions open."
+        "No option is ticked. Tick your choices, then “Send these answers”, or comment `/answer \
+         skip` to leave the questions open."
     )]
     Unticked,
     /// There are several questions, and the text does not begin with the number of one.
@@ -74,8 +74,8 @@ pub enum AnswerError {
     },
     /// Several options are chosen for a question that allows one.
     #[error(
-        "Question {question} takes one option, but several are chosen. Choose one of them, or say it in your own words \
-         behind `other:`."
+        "Question {question} takes one option, but several are chosen. Choose one of them, or \
+         write your own answer after `other:`."
     )]
     Several {
         /// Number of the question.
@@ -83,8 +83,8 @@ pub enum AnswerError {
     },
     /// No option has this letter or number.
     #[error(
-        "Question {question} has no option `{given}`: {}. Choose one of these, or say it in your own words behind \
-         `other:`.",
+        "Question {question} has no option `{given}`: {}. Choose one of these, or write your own \
+         answer after `other:`.",
         options_are(*.count)
     )]
     NoSuchOption {
@@ -97,8 +97,8 @@ pub enum AnswerError {
     },
     /// `other` is chosen without a text.
     #[error(
-        "Question {question} is answered with `other`, but nothing stands behind it. Write your answer behind `other:`, or \
-         comment `/answer {question}: your own words`."
+        "Question {question} is answered with `other`, but without text. Write your answer after \
+         `other:`, or comment `/answer {question}: your own words`."
     )]
     EmptyOther {
         /// Number of the question.

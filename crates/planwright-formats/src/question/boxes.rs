@@ -309,8 +309,8 @@ fn push_question(text: &mut String, question: &Question, number: usize, own_word
     });
     if own_words {
         text.push_str(&format!(
-            " For another answer, comment `/answer {number}: your own words`, or edit this comment: write it behind \
-             *other* and tick that."
+            " For another answer, comment `/answer {number}: your own words`, or edit this \
+             comment: write it after *other* and tick that checkbox."
         ));
     }
     text.push_str("\n\n");

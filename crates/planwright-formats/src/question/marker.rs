@@ -42,7 +42,7 @@ pub const MAX_LABEL_CHARS: usize = 160;
 pub const MAX_DESCRIPTION_CHARS: usize = 400;
 /// Maximum number of sentences in [`DetectedQuestions::lost`]; one more says that there are others.
 const MAX_LOST: usize = 12;
-const MORE_LOST: &str = "More of what was asked could not be read or was not asked.";
+const MORE_LOST: &str = "Further questions could not be read or were not asked.";
 /// Maximum length of a quotation in such a sentence, in characters.
 const MAX_QUOTED_CHARS: usize = 120;
 

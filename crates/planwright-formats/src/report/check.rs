@@ -98,7 +98,7 @@ impl DocumentProblem {
                 let text = text.replace('`', "'");
                 return (
                     format!("line {line}: `{text}` is left over from a template"),
-                    "write what belongs there, or take it out",
+                    "replace it with content, or remove it",
                 );
             }
         };

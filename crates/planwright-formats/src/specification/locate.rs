@@ -92,7 +92,7 @@ pub fn resolve(
     let (what, remedy) = match kind {
         DocumentKind::Specification => (
             "specification",
-            "give the path of a file, or make one with `planwright new NAME`",
+            "give the path of a file, or create one with `planwright new NAME`",
         ),
         DocumentKind::Plan => (PLAN_FILE, "give the folder that contains it"),
     };

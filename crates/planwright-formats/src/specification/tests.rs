@@ -338,7 +338,7 @@ fn what_is_not_found_says_where_it_was_looked_for() {
         resolve("x.md", DocumentKind::Specification, folder, &none)
             .unwrap_err()
             .to_string(),
-        "specification not found: tried x.md, docs/x.md, .spektacular/specs/x.md; give the path of a file, or make one with `planwright new NAME`"
+        "specification not found: tried x.md, docs/x.md, .spektacular/specs/x.md; give the path of a file, or create one with `planwright new NAME`"
     );
     assert_eq!(
         resolve("x", DocumentKind::Plan, folder, &none)

@@ -77,8 +77,8 @@ fn errors_name_the_line_and_the_remedy() {
         ),
         (
             "--- @a\nb\n--- @c 2026-01-02T10:00:00Z id=x\nd",
-            "line 3: `id=x` is no attribute of a post; there are `association=NAME`, `id=NUMBER`, `edited=TIME`, \
-             `hidden=REASON` and reactions like `+1=2`",
+            "line 3: `id=x` is not an attribute of a post; use `association=NAME`, `id=NUMBER`, \
+             `edited=TIME`, `hidden=REASON` and reactions like `+1=2`",
         ),
         (
             "kind: discussion\n--- @a\nb",

@@ -154,7 +154,7 @@ impl Loader {
                 let node = self
                     .anchors
                     .get(&anchor)
-                    .ok_or("an alias stands inside of what it refers to")?;
+                    .ok_or("an alias is inside the value it refers to")?;
                 self.aliased += weight(&node.value);
                 if self.aliased > MAX_ALIASED {
                     return Err("aliases make the value too large");

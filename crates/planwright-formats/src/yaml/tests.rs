@@ -265,7 +265,7 @@ fn merged_maps_and_aliases_are_read_as_pyyaml_reads_them() {
     );
     assert_eq!(
         read("a: &a [*a]\n"),
-        Err("an alias stands inside of what it refers to at line 1".to_owned())
+        Err("an alias is inside the value it refers to at line 1".to_owned())
     );
     assert_eq!(
         read("[1]: x\n"),

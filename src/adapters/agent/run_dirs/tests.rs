@@ -268,7 +268,7 @@ fn a_document_never_leaves_its_directory() {
         "a/../b.md",
     ] {
         let error = write_documents(&dirs.work, &[document(path, "x")]).unwrap_err();
-        let want = format!("{path:?} is no path in the agent's folder");
+        let want = format!("{path:?} is not a path in the agent's folder");
         assert_eq!(error.to_string(), want);
     }
     assert_eq!(fs::read_dir(&dirs.work).unwrap().count(), 0);

@@ -36,8 +36,8 @@ fn the_description_of_the_protection_names_its_gaps() {
     assert_eq!(
         texts,
         [
-            "Landlock (ABI 1; cutting files is not held back before ABI 3, signals not before ABI 6)",
-            "Landlock (ABI 3; signals are not held back before ABI 6)",
+            "Landlock (ABI 1; truncating files is not restricted before ABI 3, signals not before ABI 6)",
+            "Landlock (ABI 3; signals are not restricted before ABI 6)",
             "Landlock (ABI 6)"
         ]
     );

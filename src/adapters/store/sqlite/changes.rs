@@ -79,7 +79,7 @@ pub(super) fn recorded(record: &Path) -> io::Result<Option<i64>> {
     if count.is_none() {
         tracing::warn!(
             path = %record.display(),
-            "the record of changes cannot be read and is written anew; a loss before this start would go unnoticed"
+            "the record of changes cannot be read and will be rewritten; changes lost before this start go unnoticed"
         );
     }
     Ok(count)

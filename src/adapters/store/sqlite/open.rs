@@ -220,8 +220,8 @@ fn take_lock(path: &Path) -> Result<File, StoreError> {
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(StoreError::Failed(format!(
-            "another planwright process uses the database {}: stop that process first, or give this one a store.path \
-             of its own (lock file {})",
+            "another planwright process uses the database {}: stop that process first, or give \
+             this one its own store.path (lock file {})",
             path.display(),
             name.display()
         ))),
@@ -251,8 +251,8 @@ fn take_database(path: &Path) -> Result<File, StoreError> {
             // This process itself may be the one that has it open.
             std::mem::forget(file);
             Err(StoreError::Failed(format!(
-                "another planwright process uses the database {}, under another name or with its lock file deleted: \
-                 stop that process first, or give this one a store.path of its own",
+                "another planwright process uses the database {}, under another name or with its \
+                 lock file deleted: stop that process first, or give this one its own store.path",
                 path.display()
             )))
         }
@@ -340,8 +340,9 @@ async fn check_content(
         ))),
         Content::Ours(count) => match recorded {
             Some(recorded) if count < recorded => Err(StoreError::Lost(format!(
-                "{} holds {count} of the {recorded} changes that {} records: put back the -wal file that belongs to \
-                 it, or restore a newer backup in place of both; to go on without what is lost, delete {} first",
+                "{} holds {count} of the {recorded} changes that {} records: put back the -wal \
+                 file that belongs to it, or restore a newer backup in place of both; to continue \
+                 without the lost changes, delete {} first",
                 path.display(),
                 record.display(),
                 record.display()

@@ -267,7 +267,7 @@ pub(super) async fn saved_at(
 
 fn saved_plan(row: &SqliteRow) -> Result<SavedPlan, StoreError> {
     let issue = |number: i64| {
-        u64::try_from(number).map_err(|_| corrupt("issue", format!("{number} is no issue")))
+        u64::try_from(number).map_err(|_| corrupt("issue", format!("{number} is not an issue")))
     };
     Ok(SavedPlan {
         run: RunId(column(row, "run")?),

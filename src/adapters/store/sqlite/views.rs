@@ -67,7 +67,7 @@ fn view(row: &SqliteRow) -> Result<RunView, StoreError> {
 
 fn state(row: &SqliteRow) -> Result<State, StoreError> {
     let name: String = column(row, "state")?;
-    State::from_name(&name).ok_or_else(|| corrupt("state", format!("`{name}` is no state")))
+    State::from_name(&name).ok_or_else(|| corrupt("state", format!("`{name}` is not a state")))
 }
 
 fn views(rows: Result<Vec<SqliteRow>, sqlx::Error>) -> Result<Vec<RunView>, StoreError> {

@@ -6,14 +6,14 @@ use super::wrong;
 use crate::config::project::ProjectError;
 
 /// Reasons that several keys share.
-const NO_KEYS: &str = "keys do not belong into a project's files; the client uses its own login, or a variable that \
-                       agent.environment names";
-const NEVER_USED: &str = "it never did anything";
-const OWN_LOGS: &str = "no logs are written into the project here";
-const NO_SUCH_PROJECT: &str = "it is the other program's own business; nothing here needs it";
-pub(super) const NO_SKILL: &str = "here, people say when a plan is written";
+const NO_KEYS: &str = "keys do not belong in a project's files; the client uses its own login, or \
+                       a variable listed in agent.environment";
+const NEVER_USED: &str = "it never had any effect";
+const OWN_LOGS: &str = "planwright writes no logs to the project";
+const NO_SUCH_PROJECT: &str = "it only concerns the other program";
+pub(super) const NO_SKILL: &str = "planwright writes a plan only on request";
 pub(super) const ONE_PROJECT: &str =
-    "plans are made for one repository, the one that they are asked for in";
+    "a plan is written for one repository, the one it is requested in";
 const FILES: &str = "specifications, plans and knowledge are always files here";
 
 /// A key of the old settings.
@@ -53,7 +53,7 @@ pub(super) const KEYS: &[Key] = &[
     key(
         "api.timeout",
         Number,
-        Left("it never did anything; see limits.deadline_seconds"),
+        Left("it never had any effect; see limits.deadline_seconds"),
     ),
     key("models.default", Text, Taken),
     key("models.tiers.simple", Text, Taken),
@@ -64,7 +64,7 @@ pub(super) const KEYS: &[Key] = &[
     key(
         "complexity.thresholds.complex",
         Number,
-        Left("it never did anything: what is not below the one for medium is complex"),
+        Left("it never had any effect: everything above the medium threshold is complex"),
     ),
     key("output.format", Text, Left(NEVER_USED)),
     key("output.include_metadata", Flag, Left(NEVER_USED)),
@@ -74,12 +74,12 @@ pub(super) const KEYS: &[Key] = &[
     key(
         "agent.disallowed_tools",
         Texts,
-        Left("only what agent.tools names is allowed, and AskUserQuestion never"),
+        Left("only the tools in agent.tools are allowed, and AskUserQuestion never is"),
     ),
     key(
         "agent.dangerously_skip_permissions",
         Flag,
-        Left("an agent never runs without permissions here"),
+        Left("agents never bypass permissions here"),
     ),
     key("debug.enabled", Flag, Left(OWN_LOGS)),
     key("debug.log_dir", Text, Left(OWN_LOGS)),
@@ -98,7 +98,7 @@ pub(super) const KEYS: &[Key] = &[
     key("spec.config.directory", Text, Taken),
     key("plan.provider", Text, Left(FILES)),
     key("plan.config.directory", Text, Taken),
-    key("changelog", Mapping, Left("no changelog is written here")),
+    key("changelog", Mapping, Left("planwright writes no changelog")),
     key("knowledge.sources", List, Taken),
     key("repos", List, Taken),
 ];
@@ -112,7 +112,7 @@ impl Key {
                 let texts = value
                     .as_array()
                     .is_some_and(|items| items.iter().all(Value::is_string));
-                (texts, "a list of texts")
+                (texts, "a list of strings")
             }
             Number => (value.is_number(), "a number"),
             Flag => (value.is_boolean(), "true or false"),

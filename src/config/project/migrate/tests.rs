@@ -56,18 +56,18 @@ fn what_has_a_place_is_taken_and_the_rest_is_named() {
     assert_eq!(
         migrated.notes(),
         [
-            "`agent.allowed_tools` was not taken over: Bash, Edit, WebFetch, WebSearch: planning needs none of these; add them to agent.tools where they are meant, and say --trust",
-            "`agent.args` was not taken over: the client is always run with the arguments that it needs",
-            "`agent.dangerously_skip_permissions` was not taken over: an agent never runs without permissions here",
-            "`api.anthropic_api_key` was not taken over: keys do not belong into a project's files; the client uses its own login, or a variable that agent.environment names",
-            "`api.timeout` was not taken over: it never did anything; see limits.deadline_seconds",
-            "`complexity.thresholds.complex` was not taken over: it never did anything: what is not below the one for medium is complex",
-            "`debug.enabled` was not taken over: no logs are written into the project here",
-            "`debug.log_dir` was not taken over: no logs are written into the project here",
-            "`output.format` was not taken over: it never did anything",
-            "`output.include_metadata` was not taken over: it never did anything",
-            "`models.default` is \"claude-3-5-sonnet-20241022\" here, without `anthropic/`, as Claude Code names it; take it out for the client's own choice",
-            "`models.tiers.complex` is \"claude-3-opus-20240229\" here, without `anthropic/`, as Claude Code names it; take it out for the client's own choice",
+            "`agent.allowed_tools` was not migrated: Bash, Edit, WebFetch, WebSearch: planning needs none of these; add them to agent.tools if they are intended, and use --trust",
+            "`agent.args` was not migrated: planwright sets the client's arguments itself",
+            "`agent.dangerously_skip_permissions` was not migrated: agents never bypass permissions here",
+            "`api.anthropic_api_key` was not migrated: keys do not belong in a project's files; the client uses its own login, or a variable listed in agent.environment",
+            "`api.timeout` was not migrated: it never had any effect; see limits.deadline_seconds",
+            "`complexity.thresholds.complex` was not migrated: it never had any effect: everything above the medium threshold is complex",
+            "`debug.enabled` was not migrated: planwright writes no logs to the project",
+            "`debug.log_dir` was not migrated: planwright writes no logs to the project",
+            "`output.format` was not migrated: it never had any effect",
+            "`output.include_metadata` was not migrated: it never had any effect",
+            "`models.default` is \"claude-3-5-sonnet-20241022\" here, without `anthropic/`, as Claude Code names it; remove it to let the client choose",
+            "`models.tiers.complex` is \"claude-3-opus-20240229\" here, without `anthropic/`, as Claude Code names it; remove it to let the client choose",
         ]
     );
 }
@@ -94,7 +94,7 @@ fn the_newest_form_has_little_that_is_needed_here() {
     for left in &migrated.not_carried {
         assert!(left.why.len() > 10, "{left:?}");
     }
-    assert_eq!(migrated.not_carried[8].why, "nothing is known of this key");
+    assert_eq!(migrated.not_carried[8].why, "this key is unknown");
 }
 
 #[test]
@@ -116,9 +116,9 @@ fn folders_of_its_own_are_taken_over_and_the_naming_of_specifications_is_named()
     assert_eq!(
         migrated.notes(),
         [
-            "`spec.provider` was not taken over: specifications, plans and knowledge are always files here",
-            "`spec.id_method` was not taken over: it is chosen for each specification: `planwright new --id timestamp`, `counter` or `none`",
-            "`knowledge.sources` was not taken over: one of them names no folder",
+            "`spec.provider` was not migrated: specifications, plans and knowledge are always files here",
+            "`spec.id_method` was not migrated: it is chosen for each specification: `planwright new --id timestamp`, `counter` or `none`",
+            "`knowledge.sources` was not migrated: one of them names no folder",
         ]
     );
     // The old folder needs no setting: it is searched anyway.
@@ -127,7 +127,7 @@ fn folders_of_its_own_are_taken_over_and_the_naming_of_specifications_is_named()
     assert_eq!(
         usual.notes(),
         [
-            "`spec.config.directory` was not taken over: what is in that folder is still found there, and new files go to the folder in [output]"
+            "`spec.config.directory` was not migrated: existing files in that folder are still found; new files go to the folder in [output]"
         ]
     );
     let outside = migrate("spec: {config: {directory: ../specs}}\n")
@@ -161,7 +161,7 @@ fn arguments_are_named_without_what_stands_behind_them() {
             .map(|left| left.why)
             .collect::<Vec<_>>()
     };
-    let behind = ": the client's arguments are set here alone; see models.default, agent.tools and limits for what can be chosen";
+    let behind = ": planwright sets the client's arguments itself; see models.default, agent.tools and limits for what you can choose";
     assert_eq!(
         left("[--model, opus, --settings=hush, --verbose, --dangerously-skip-permissions]"),
         [format!(
@@ -184,9 +184,9 @@ fn other_programs_and_other_tools_are_said_to_need_more() {
     assert_eq!(
         migrated.notes(),
         [
-            "`agent.command` was not taken over: bob is run in another way; set agent.kind to \"command\" with a program that takes a prompt on standard input",
-            "`agent.allowed_tools` was not taken over: none of them is needed for planning; the default tools are taken",
-            "`agent.disallowed_tools` was not taken over: only what agent.tools names is allowed, and AskUserQuestion never",
+            "`agent.command` was not migrated: bob is not supported directly; set agent.kind to \"command\" with a program that takes a prompt on standard input",
+            "`agent.allowed_tools` was not migrated: none of them is needed for planning; the default tools are used",
+            "`agent.disallowed_tools` was not migrated: only the tools in agent.tools are allowed, and AskUserQuestion never is",
         ]
     );
     let own = migrate("agent:\n  command: ./my-claude\n").unwrap();
@@ -208,11 +208,11 @@ fn errors_name_the_old_key_and_the_remedy() {
         ),
         (
             "agent:\n  args: --verbose\n",
-            ": `agent.args` must be a list of texts, not the text \"--verbose\"",
+            ": `agent.args` must be a list of strings, not the text \"--verbose\"",
         ),
         (
             "agent:\n  allowed_tools: [1]\n",
-            ": `agent.allowed_tools` must be a list of texts, not a list",
+            ": `agent.allowed_tools` must be a list of strings, not a list",
         ),
         (
             "agent:\n  command: 4\n",
@@ -244,11 +244,11 @@ fn errors_name_the_old_key_and_the_remedy() {
         ),
         (
             "spec_trigger_threshold: harsh\n",
-            ": spec_trigger_threshold must be one of \"strict\", \"moderate\", or \"lenient\", not \"harsh\"; write one of them, or take it out",
+            ": spec_trigger_threshold must be one of \"strict\", \"moderate\", or \"lenient\", not \"harsh\"; use one of them, or remove it",
         ),
         (
             "repos: [{name: api}, {name: api}]\n",
-            ": repos: name \"api\" is configured more than once; take one of them out",
+            ": repos: name \"api\" is configured more than once; remove one of them",
         ),
     ] {
         assert_eq!(

@@ -172,10 +172,10 @@ impl ProjectFiles for Loaded {
                 PathState::Unreadable("it is a submodule")
             }
             Some(Content::NotAFile(NotAFile::Link)) => {
-                PathState::Unreadable("it is a symbolic link to nowhere")
+                PathState::Unreadable("it is a dangling symbolic link")
             }
             Some(Content::Missing) => PathState::Missing,
-            None => PathState::Unreadable("it was not looked at"),
+            None => PathState::Unreadable("it was not read"),
         }
     }
 }

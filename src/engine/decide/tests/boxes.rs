@@ -124,8 +124,8 @@ fn our_comment_is_known_by_the_app_or_by_the_login() {
 fn edits_of_our_comments_that_answer_nothing() {
     let asked = asked();
     let (chosen, sent) = (tick(&asked, false), tick(&asked, true));
-    let waits = "boxes were ticked; the answers count when the last box, Send, is ticked";
-    let other = "somebody edited a comment of this App in which nothing is asked";
+    let waits = "checkboxes were ticked; the answers count once *Send these answers* is ticked";
+    let other = "somebody edited a comment of this App that asks nothing";
     let bot = |id: u64, login: &str| {
         vec![
             ("/sender/type", json!("Bot")),

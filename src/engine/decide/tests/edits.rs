@@ -36,7 +36,7 @@ fn edits_that_do_not_count() {
         (
             "/comment/updated_at",
             json!("2026-11-20T12:10:00Z"),
-            "commands put into a comment ten minutes or more after it was made do not count",
+            "commands added ten minutes or more after the comment was written do not count",
         ),
         (
             "/changes/body/from",

@@ -49,7 +49,7 @@ fn an_unusable_payload_names_the_member() {
         ),
         (
             with(CREATED, &[("/repository/id", json!(1_u64 << 63))]),
-            "the `issue_comment` payload cannot be used: 9223372036854775808 is no id of GitHub's",
+            "the `issue_comment` payload cannot be used: 9223372036854775808 is not a GitHub id",
             "(at `repository.id`)",
         ),
         (

@@ -37,10 +37,11 @@ pub fn questions(
     });
     if round.hold {
         return format!(
-            "✋ **The agent followed an instruction in this conversation**, so nothing of its answer is used, and {} for {} \
-             is held. Somebody may have hidden a text here that steers agents: look at the conversation first. \
-             Then somebody with write permission ticks one box and the last one, or comments `/answer 1: a`. \
-             Without an answer by {} the run fails.\n\n{boxes}",
+            "✋ **The agent followed an instruction in this conversation.** Its answer was \
+             discarded, and {} for {} is paused. Somebody may have hidden text here that steers \
+             agents: check the conversation first. Then somebody with write access must tick one \
+             option and *Send these answers*, or comment, for example, `/answer 1: a`. Without an \
+             answer by {} the run fails.\n\n{boxes}",
             asked(trigger),
             person(trigger),
             until.iso()
@@ -54,9 +55,10 @@ pub fn questions(
         count => format!("are {count} questions"),
     };
     format!(
-        "❓ {}, there {what} before the plan for {} can be written. Tick boxes and then the last one, or comment, for \
-         example, `/answer 1: a`. `/answer skip` leaves to the agent what is not answered. Who asked for the plan may answer, and whoever \
-         has write permission. Without an answer by {} the plan is saved with its questions open.\n\n{boxes}",
+        "❓ {}, there {what} before the plan for {} can be written. Tick your choices, then *Send \
+         these answers*; or comment, for example, `/answer 1: a`. `/answer skip` leaves the open \
+         questions to the agent. The requester, or anyone with write access, can answer. Without \
+         an answer by {} the plan is saved with its questions open.\n\n{boxes}",
         person(trigger),
         asked(trigger),
         until.iso()
@@ -82,7 +84,7 @@ pub fn concluded(trigger: &Trigger, round: &Round) -> String {
         ),
         (false, true) => (format!("✅ **Answered by {}.**", by()), "Left to the agent"),
         (false, false) => (
-            "⌛ **Not everything was answered in time.** What is open is listed in the plan."
+            "⌛ **Not all questions were answered in time.** The plan lists the open ones."
                 .to_owned(),
             "Not answered",
         ),
@@ -110,7 +112,7 @@ pub fn waiting(
         format!("in [this comment]({})", round.url)
     };
     let what = if round.hold {
-        "held: somebody with write permission has to decide".to_owned()
+        "paused: somebody with write access must decide".to_owned()
     } else if round.which {
         "it is not clear which plan is meant; waiting for an answer".to_owned()
     } else {
@@ -135,11 +137,15 @@ pub fn waiting(
 pub fn waits(round: &Round, until: Millis) -> String {
     if round.hold {
         return format!(
-            "held: somebody with write permission has to decide until {}",
+            "paused: somebody with write access must decide by {}",
             until.iso()
         );
     }
-    format!("waits for answers to {} until {}", open(round), until.iso())
+    format!(
+        "waiting for answers to {} until {}",
+        open(round),
+        until.iso()
+    )
 }
 
 fn open(round: &Round) -> String {
@@ -152,7 +158,7 @@ fn open(round: &Round) -> String {
 /// Returns the reminder. It is a separate comment, because edits do not notify anybody.
 pub fn reminder(round: &Round, until: Millis) -> String {
     let what = if round.hold {
-        "A run is still held and waits for a decision".to_owned()
+        "A run is still paused and waiting for a decision".to_owned()
     } else {
         format!(
             "{} still open",
@@ -163,7 +169,7 @@ pub fn reminder(round: &Round, until: Millis) -> String {
         )
     };
     format!(
-        "⏰ {what} in [this comment]({}). It counts until {}.",
+        "⏰ {what} in [this comment]({}). Answer by {}.",
         round.url,
         until.iso()
     )
@@ -172,7 +178,7 @@ pub fn reminder(round: &Round, until: Millis) -> String {
 /// Returns the reply to `/answer` if no question is open.
 pub fn nothing_asked(trigger: &Trigger) -> String {
     format!(
-        "😕 {}: no question of the bot is open here.",
+        "😕 {}: the bot has no open questions here.",
         person(trigger)
     )
 }
@@ -180,9 +186,9 @@ pub fn nothing_asked(trigger: &Trigger) -> String {
 /// Returns the reply to `/answer` by somebody who may not answer.
 pub fn may_not_answer(trigger: &Trigger, hold: bool) -> String {
     let who = if hold {
-        "whether a held run goes on is for people with `write` permission"
+        "only people with `write` permission can decide about a paused run"
     } else {
-        "these questions are for who asked for the plan, and for people with `write` permission"
+        "only the requester and people with `write` permission can answer these questions"
     };
     format!("😕 {}: {who}.", person(trigger))
 }
@@ -201,7 +207,7 @@ pub fn bad_answer(trigger: &Trigger, error: &AnswerError) -> String {
 fn sent_again(trigger: &Trigger) -> &'static str {
     match trigger.origin {
         Origin::Boxes { .. } => {
-            " The box that sends is free again: what is ticked stays, and can be changed and sent."
+            " *Send these answers* is unticked again; your choices are kept, so you can change them and send again."
         }
         _ => "",
     }
@@ -210,8 +216,8 @@ fn sent_again(trigger: &Trigger) -> &'static str {
 /// Returns the reply to an answer that does not choose an option of a held run.
 pub fn no_decision(trigger: &Trigger) -> String {
     format!(
-        "😕 {}: a held run needs one of its options, not words. Comment `/answer 1: a`, for example, or tick one box \
-         and then the last one.",
+        "😕 {}: a paused run needs one of its options, not free text. Comment, for example, \
+         `/answer 1: a`, or tick one option and *Send these answers*.",
         person(trigger)
     )
 }
@@ -220,12 +226,12 @@ pub fn no_decision(trigger: &Trigger) -> String {
 pub fn partly_answered(trigger: &Trigger, round: &Round) -> String {
     let open: Vec<String> = round.open().iter().map(|at| (at + 1).to_string()).collect();
     let (noun, verb) = if open.len() == 1 {
-        ("question", "is")
+        ("Question", "is")
     } else {
-        ("questions", "are")
+        ("Questions", "are")
     };
     format!(
-        "✍️ Noted, {}. Open {verb} {noun} {}; `/answer skip` goes on without.{}",
+        "✍️ Noted, {}. {noun} {} {verb} still open; `/answer skip` continues without an answer.{}",
         person(trigger),
         open.join(", "),
         sent_again(trigger)

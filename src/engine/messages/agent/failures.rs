@@ -18,7 +18,7 @@ pub fn exceeded(command: Command, which: &Exceeded, repo: &str) -> Failure {
     Failure {
         code: Code::AgentLimit,
         message: format!("A limit is reached: {what}."),
-        details: vec![format!("There is room again from {}", until.iso())],
+        details: vec![format!("Available again from {}", until.iso())],
         remedy: or_post(
             command,
             &format!("Comment `/retry` here after {}", until.iso()),
@@ -31,30 +31,30 @@ pub fn exceeded(command: Command, which: &Exceeded, repo: &str) -> Failure {
 fn budget(which: &Exceeded, repo: &str) -> (String, Millis) {
     let (what, until) = match which {
         Exceeded::ActorHourRuns { limit, until } => (
-            format!("you may start {} with an agent in an hour", runs(*limit)),
+            format!("you can start {} with an agent in an hour", runs(*limit)),
             until,
         ),
         Exceeded::RepoDayRuns { limit, until } => (
             format!(
-                "{repo} may start {} with an agent in 24 hours",
+                "{repo} can start {} with an agent in 24 hours",
                 runs(*limit)
             ),
             until,
         ),
         Exceeded::RepoDayCost { limit, until } => (
-            format!("{repo} may spend {} on agents in 24 hours", dollars(*limit)),
+            format!("{repo} can spend {} on agents in 24 hours", dollars(*limit)),
             until,
         ),
         Exceeded::DayRuns { limit, until } => (
             format!(
-                "this bot may start {} with an agent in 24 hours",
+                "this bot can start {} with an agent in 24 hours",
                 runs(*limit)
             ),
             until,
         ),
         Exceeded::DayCost { limit, until } => (
             format!(
-                "this bot may spend {} on agents in 24 hours",
+                "this bot can spend {} on agents in 24 hours",
                 dollars(*limit)
             ),
             until,
@@ -75,7 +75,7 @@ fn runs(limit: u64) -> String {
 pub fn why_exceeded(which: &Exceeded, repo: &str) -> String {
     let (what, until) = budget(which, repo);
     format!(
-        "the budget for agents is used up ({what}; there is room again from {})",
+        "the budget for agents is used up ({what}; available again from {})",
         until.iso()
     )
 }
@@ -102,33 +102,31 @@ pub fn why_ended(ending: &Ending) -> String {
             ("error_max_turns", _) => "the agent reached its limit of turns",
             ("error_max_budget_usd", _) => "the agent reached its cost limit",
             (_, ErrorCause::Credentials) => {
-                "the agent has no credentials that its model's service accepts"
+                "the agent's credentials were rejected by the model's service"
             }
             (_, ErrorCause::Credit) => "the agent's account has no credit left",
             (_, ErrorCause::Network) => {
-                "the agent did not reach its model's service over the network"
+                "the agent could not reach the model's service over the network"
             }
-            (_, ErrorCause::Overload) => {
-                "the model's service was overloaded, each time it was tried"
-            }
+            (_, ErrorCause::Overload) => "the model's service was overloaded in every attempt",
             (_, ErrorCause::Other) => {
                 return format!("the agent failed ({})", quoted(message, QUOTED));
             }
         },
         Ending::ProcessError { .. } => {
-            "the agent's process ended without a result, each time it was tried"
+            "the agent's process ended without a result in every attempt"
         }
-        Ending::NoResult | Ending::Success { .. } => {
-            "the agent gave no answer, each time it was tried"
-        }
+        Ending::NoResult | Ending::Success { .. } => "the agent gave no answer in any attempt",
         Ending::Limited(Limit::Deadline) => "the agent reached its time limit",
         Ending::Limited(Limit::Silence) => {
-            "the agent gave no sign of life within its time limit, each time it was tried"
+            "the agent produced no output within its time limit in any attempt"
         }
         Ending::Limited(Limit::Turns) => "the agent reached its limit of turns",
         Ending::Limited(Limit::Cost) => "the agent reached the cost limit of a run",
-        Ending::Limited(Limit::Output) => "the agent printed more than the bot reads",
-        Ending::Leaked { .. } => "the agent's answer held a secret of this bot and is not used",
+        Ending::Limited(Limit::Output) => "the agent exceeded its output limit",
+        Ending::Leaked { .. } => {
+            "the agent's answer contained a secret of this bot and was discarded"
+        }
         Ending::SessionLost | Ending::Cancelled => "the agent's session was lost",
     }
     .to_owned()
@@ -138,10 +136,7 @@ pub fn why_ended(ending: &Ending) -> String {
 pub fn run_cost(command: Command, most: Micros) -> Failure {
     Failure {
         code: Code::AgentLimit,
-        message: format!(
-            "The run has reached what one run may cost ({}).",
-            dollars(most)
-        ),
+        message: format!("The run has reached its cost limit ({}).", dollars(most)),
         details: Vec::new(),
         remedy: remedy(command, Remedy::Anew),
     }
@@ -216,17 +211,17 @@ fn remedy(command: Command, who: Remedy) -> String {
             command,
             &match command {
                 Command::Research => {
-                    "Comment `/research` with the topics that are missing to start a new run".to_owned()
+                    "Comment `/research` with the missing topics to start a new run".to_owned()
                 }
                 _ => format!("Comment `/{name}` here to start a new run"),
             },
         ),
         Remedy::Operator => or_post(
             command,
-            "Let the operator look at the bot's log and the agent's settings, then comment `/retry` here",
+            "Ask your operator to check the bot's log and the agent's settings, then comment `/retry` here",
         ),
         Remedy::Secret => {
-            "Look at the conversation for texts that ask agents for secrets, and let the operator replace the secret."
+            "Check the conversation for text that asks agents for secrets, and ask your operator to replace the secret."
                 .to_owned()
         }
     }
@@ -259,11 +254,11 @@ pub fn ended(ending: &Ending) -> (Code, String) {
             match (status, subtype.as_str()) {
                 (_, "error_max_turns" | "error_max_budget_usd") => (
                     Code::AgentLimit,
-                    format!("The agent stopped at a limit of its own: {said}"),
+                    format!("The agent stopped at one of its own limits: {said}"),
                 ),
                 _ if cause(message, *status) == ErrorCause::Credentials => (
                     Code::AgentUnavailable,
-                    format!("The agent's credentials are refused: {said}"),
+                    format!("The agent's credentials were rejected: {said}"),
                 ),
                 (Some(status), _) => (
                     Code::AgentFailed,
@@ -286,12 +281,12 @@ pub fn ended(ending: &Ending) -> (Code, String) {
         ),
         Ending::Leaked { kind } => (
             Code::AgentFailed,
-            format!("The agent's answer was held back: it holds a secret of this bot ({kind})."),
+            format!("The agent's answer was withheld: it contains a secret of this bot ({kind})."),
         ),
         Ending::Limited(limit) => of_limit(*limit),
         Ending::NoResult | Ending::Success { .. } => (
             Code::AgentFailed,
-            "The agent's process ended, but what it printed holds no result.".to_owned(),
+            "The agent's process ended, but its output contains no result.".to_owned(),
         ),
         Ending::SessionLost | Ending::Cancelled => {
             (Code::AgentFailed, "The agent's session is lost.".to_owned())
@@ -301,14 +296,17 @@ pub fn ended(ending: &Ending) -> (Code, String) {
 
 fn of_limit(limit: Limit) -> (Code, String) {
     let (code, message) = match limit {
-        Limit::Deadline => (Code::AgentTimeout, "The agent took longer than it may."),
+        Limit::Deadline => (Code::AgentTimeout, "The agent exceeded its time limit."),
         Limit::Silence => (
             Code::AgentTimeout,
-            "The agent fell silent, each time it was tried.",
+            "The agent stopped producing output in every attempt.",
         ),
-        Limit::Turns => (Code::AgentLimit, "The agent used more turns than it may."),
-        Limit::Cost => (Code::AgentLimit, "The agent cost more than a run may."),
-        Limit::Output => (Code::AgentFailed, "The agent printed more than is read."),
+        Limit::Turns => (Code::AgentLimit, "The agent exceeded its turn limit."),
+        Limit::Cost => (
+            Code::AgentLimit,
+            "The agent exceeded the cost limit of a run.",
+        ),
+        Limit::Output => (Code::AgentFailed, "The agent exceeded its output limit."),
     };
     (code, message.to_owned())
 }
@@ -331,7 +329,7 @@ pub fn nothing_holds(why: &str) -> Failure {
     Failure {
         code: Code::ValidationFailed,
         message:
-            "The agent's answer is no plan that can be saved, and no other plan was found here."
+            "The agent's answer is not a plan that can be saved, and no other plan was found here."
                 .to_owned(),
         details: vec![why.to_owned()],
         remedy: "Post the plan as a comment here, then comment `/save-plan` again.".to_owned(),
@@ -348,9 +346,9 @@ pub fn held_for_good(command: Command, url: &str) -> Failure {
         details: vec![format!("Asked in {url}")],
         remedy: match command {
             Command::SavePlan => {
-                "Look at the conversation for texts that steer agents. `/save-raw-plan` saves a plan without the agent."
+                "Check the conversation for text that steers agents. `/save-raw-plan` saves a plan without the agent."
             }
-            _ => "Look at the conversation for texts that steer agents.",
+            _ => "Check the conversation for text that steers agents.",
         }
         .to_owned(),
     }

@@ -13,7 +13,7 @@ pub fn no_topics() -> Failure {
         message: "There is no topic to research.".to_owned(),
         details: Vec::new(),
         remedy:
-            "Write topics behind the command, separated by `;` or one a line: `/research how retries work; which queue fits`."
+            "Write topics after the command, separated by `;` or one per line: `/research how retries work; which queue fits`."
                 .to_owned(),
     }
 }
@@ -22,13 +22,13 @@ pub fn no_topics() -> Failure {
 pub fn too_many_topics(found: usize, most: usize) -> Failure {
     Failure {
         code: Code::InvalidInput,
-        message: format!("{found} topics are more than {most}, the most of one run."),
+        message: format!("{found} topics were given; one run is limited to {most}."),
         details: vec![
-            "Topics are separated by `;` and by line ends: a text of several lines is several topics"
+            "Topics are separated by `;` and by line breaks: a text of several lines is several topics"
                 .to_owned(),
         ],
         remedy: format!(
-            "Put topics together or split them over several commands; the operator can raise `research.max_topics` (now {most})."
+            "Combine topics or split them across several commands; the operator can raise `research.max_topics` (now {most})."
         ),
     }
 }
@@ -42,8 +42,7 @@ pub fn long_topic(topic: &str) -> Failure {
             shown(&shorten(topic, 80))
         ),
         details: Vec::new(),
-        remedy: "Say in a sentence what is to be found out; what is known belongs into the issue."
-            .to_owned(),
+        remedy: "Say in one sentence what to find out; background belongs in the issue.".to_owned(),
     }
 }
 
@@ -76,14 +75,13 @@ pub fn too_few(research: &Research) -> Failure {
     Failure {
         code: Code::AgentFailed,
         message: format!(
-            "{} of {} topics have a report that an agent wrote; at least {} must.",
+            "{} of {} topics have a report; the minimum is {}.",
             tally.ok,
             tally.expected,
             tally.needed()
         ),
         details,
-        remedy:
-            "Comment `/retry` here to do the missing topics again; the reports that are there stay."
-                .to_owned(),
+        remedy: "Comment `/retry` here to repeat the missing topics; existing reports are kept."
+            .to_owned(),
     }
 }

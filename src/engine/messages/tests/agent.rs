@@ -264,7 +264,7 @@ fn failures() -> Vec<(String, Failure)> {
             wrote: Vec::new(),
         };
         let failure = agent::failed(Command::SavePlan, &report, &spent());
-        let looked = vec!["Looked at: 2 posts".to_owned()];
+        let looked = vec!["Searched: 2 posts".to_owned()];
         all.push((name.to_owned(), agent::and_no_plan(failure, looked)));
     }
     let (limit, until) = (3, UNTIL);
@@ -327,11 +327,11 @@ fn what_was_used_in_words() {
     assert_eq!(agent::dollars(5_000_000), "$5.00");
     assert_eq!(
         agent::at_work(Command::SavePlan, "Claude Code", &Spent::default()),
-        "Claude Code reads the conversation"
+        "Claude Code is reading the conversation"
     );
     assert_eq!(
         agent::at_work(Command::SavePlan, "Claude Code", &spent()),
-        "Claude Code is at work (3 turns, 1 tool call, $0.13, 62 s so far)"
+        "Claude Code is working (3 turns, 1 tool call, $0.13, 62 s so far)"
     );
 }
 

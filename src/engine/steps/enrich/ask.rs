@@ -95,7 +95,7 @@ pub(super) async fn wait(context: &mut Context, stop: &StopFlag) -> Result<Step,
         let key = format!("reminder-{number}");
         match report::comment(context, &key, &body).await {
             Err(StepError::Forge(error)) if nobody_there(context, &error) => {
-                tracing::warn!(run.id = %context.run(), error = %error, "nobody could be reminded");
+                tracing::warn!(run.id = %context.run(), error = %error, "the reminder could not be posted");
             }
             done => {
                 done?;

@@ -281,6 +281,6 @@ fn place(found: Option<&SearchResult>) -> String {
             candidate: Some(candidate),
             ..
         }) => verify::found(candidate),
-        _ => "put together from the conversation by the agent".to_owned(),
+        _ => "assembled from the conversation by the agent".to_owned(),
     }
 }

@@ -48,11 +48,11 @@ pub(super) async fn turn(
         .not_before
         .and_then(|until| Settings::still_waits(until, now, longest))
     {
-        let why = "the agent failed for a reason that may pass, and is tried again".to_owned();
+        let why = "the agent failed temporarily; retrying".to_owned();
         return Err(StepError::Wait { until, why });
     }
     if agent.full() {
-        let why = "all agents are at work for others".to_owned();
+        let why = "waiting for a free agent".to_owned();
         let until = now.plus(PLACE);
         return Err(StepError::Wait { until, why });
     }
@@ -322,7 +322,7 @@ async fn take_in(
             }
         },
         planner::Step::Obeyed => {
-            tracing::warn!(run.id = %context.run(), "the agent obeyed the conversation; the run is held");
+            tracing::warn!(run.id = %context.run(), "the agent obeyed the conversation; the run is paused");
             let decision = ask::hold(context);
             work(context).rounds.push(decision);
         }
@@ -345,7 +345,7 @@ fn log_rejection(context: &mut Context) {
         Next::Nothing { why } => why.clone(),
         _ => return,
     };
-    tracing::info!(run.id = %context.run(), why, "the agent's answer does not hold");
+    tracing::info!(run.id = %context.run(), why, "the agent's answer did not pass the checks");
 }
 
 /// Returns the name of the ending for the log.

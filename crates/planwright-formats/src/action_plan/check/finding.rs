@@ -45,12 +45,12 @@ impl FindingKind {
     /// Returns a short title for people.
     pub fn title(self) -> &'static str {
         match self {
-            Self::TargetExists => "file exists already",
+            Self::TargetExists => "file already exists",
             Self::ParentIsFile => "part of the path is a file",
             Self::Missing => "path does not exist",
             Self::IsFolder => "file is a folder",
             Self::NotAFolder => "folder is a file",
-            Self::NotText => "file is no text",
+            Self::NotText => "file is not text",
             Self::TooLarge => "file is too large",
             Self::Unreadable => "path cannot be read",
             Self::EmptyFind => "FIND is empty",
@@ -211,7 +211,7 @@ impl Finding {
         let mut message = self.message();
         if let Some(near) = &self.near_miss {
             message.push_str(&format!(
-                "\n\nMost like it (similarity {}), from line {} of the file on:\n{}",
+                "\n\nClosest match (similarity {}), from line {} of the file:\n{}",
                 near.score, near.line, near.diff
             ));
         }

@@ -15,7 +15,7 @@ const ONLY_SPACES: &str =
 
 /// Problem and hint when [`find::MAX_SEARCHED_BYTES`] is used up.
 pub(super) const TOO_MUCH: (&str, &str) = (
-    "there are too many pairs for files of this size; the pairs from here on were not looked for.",
+    "there are too many pairs for files of this size; the remaining pairs were not checked.",
     "Split the plan into several.",
 );
 
@@ -65,7 +65,7 @@ impl Walk<'_> {
         let (kind, problem, hint) = match self.state.get(&it.path) {
             PathState::File(_) | PathState::Binary | PathState::TooLarge => (
                 FindingKind::TargetExists,
-                format!("{name} exists already{by}."),
+                format!("{name} already exists{by}."),
                 match by.as_str() {
                     "" => "Change it with `EDIT`, or name a file that does not exist.",
                     _ => "Create it once, with its whole content.",
@@ -79,7 +79,7 @@ impl Walk<'_> {
             PathState::Unreadable(reason) => (
                 FindingKind::Unreadable,
                 unreadable(&name, reason),
-                "Name a file that does not exist, or see to it that this one can be read.",
+                "Name a file that does not exist, or make sure that this one can be read.",
             ),
             PathState::Missing => {
                 let mut folders = it.path.ancestors();
@@ -113,7 +113,7 @@ impl Walk<'_> {
             }
             PathState::Unreadable(reason) => {
                 let problem = unreadable(&name, reason);
-                let hint = "Name something else, or see to it that this can be read.";
+                let hint = "Name something else, or make sure that this can be read.";
                 self.report(step, path, FindingKind::Unreadable, problem, hint);
             }
             _ => {}
@@ -180,7 +180,7 @@ impl Walk<'_> {
             PathState::Unreadable(reason) => (
                 FindingKind::Unreadable,
                 unreadable(&name, reason),
-                "Name another file, or see to it that this one can be read.",
+                "Name another file, or make sure that this one can be read.",
             ),
         };
         self.report(step, &it.path, kind, problem, hint);
@@ -207,7 +207,7 @@ impl Walk<'_> {
                 FindingKind::SameReplace,
                 pair.replace_span,
                 "`REPLACE` is the same as `FIND`, so nothing would change.",
-                "Leave the pair out, or write into `REPLACE` what is to be there.",
+                "Omit the pair, or write the new text into `REPLACE`.",
             ));
         }
         let Some(text) = self
@@ -239,7 +239,7 @@ impl Walk<'_> {
                     "`FIND` occurs {count} times in {name}, {}.",
                     in_lines(&lines, more)
                 ),
-                "Add lines from around the right place to `FIND`, and the same to `REPLACE`, until it is there once.",
+                "Add surrounding lines to `FIND`, and the same to `REPLACE`, until it occurs once.",
             ),
             Matches::None => {
                 let mut finding = finding(
@@ -252,7 +252,7 @@ impl Walk<'_> {
                     && let Some(line) = find::first_line(text, &replace)
                 {
                     finding.hints.push(format!(
-                        "`REPLACE` is there already, in line {line}; if the change was made before, leave the pair out."
+                        "The file already contains `REPLACE`, in line {line}; if the change was already made, omit the pair."
                     ));
                 }
                 if self.searches_left > 0 {
@@ -295,7 +295,7 @@ impl Walk<'_> {
         });
         finding.hints.extend(later.map(|later| {
             let number = later.number;
-            format!("Action {number} creates it: put that one before this one.")
+            format!("Action {number} creates it: move that action before this one.")
         }));
         finding.hints.extend(self.uncertainties(step, path));
         self.findings.push(finding);
@@ -305,15 +305,15 @@ impl Walk<'_> {
     fn uncertainties(&self, step: &Step, path: &ProjectPath) -> Vec<String> {
         let refused = self.state.refused(path).map(|number| {
             if number == step.number {
-                "An earlier pair of this action is wrong, so its change is not there.".to_owned()
+                "An earlier pair of this action is wrong, so its change was not applied.".to_owned()
             } else {
-                format!("Action {number} is wrong, so its change of this file is not there.")
+                format!("Action {number} is wrong, so its change to this file was not applied.")
             }
         });
         let command = self.first_command.map(|number| {
             format!(
-                "What the command of action {number} changes cannot be foreseen; if this depends on it, put it into a \
-                 later plan."
+                "The effect of the command of action {number} is unknown; if this depends on it, \
+                 move it to a later plan."
             )
         });
         refused.into_iter().chain(command).collect()

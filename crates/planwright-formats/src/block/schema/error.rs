@@ -22,7 +22,9 @@ pub enum SchemaError {
         message: String,
     },
     /// There is no schema for blocks with this key in that era.
-    #[error("there is no schema for `{0}` blocks: use a key of erk's, such as `workflow-started`")]
+    #[error(
+        "there is no schema for `{0}` blocks: use one of erk's keys, such as `workflow-started`"
+    )]
     NoSchema(String),
     /// The field is set when a plan is saved and never changes.
     #[error("`{0}` is set when the plan is saved and cannot be changed")]

@@ -227,7 +227,7 @@ fn a_key_nobody_knows_is_not_written() {
         assert_eq!(
             says(key, era, &Map::new()),
             format!(
-                "there is no schema for `{key}` blocks: use a key of erk's, such as `workflow-started`"
+                "there is no schema for `{key}` blocks: use one of erk's keys, such as `workflow-started`"
             )
         );
     }

@@ -112,7 +112,7 @@ fn a_block_that_cannot_be_read_is_never_overwritten() {
     );
     assert_eq!(
         says(&plan_body("x").replace("plan-body", "k")),
-        "Metadata block 'k' holds text and has no fields: replace it as a whole"
+        "Metadata block 'k' contains text and has no fields: replace it as a whole"
     );
     assert_eq!(
         says("\n<!-- erk:metadata-block:k -->\n"),

@@ -132,18 +132,18 @@ fn a_path_is_inside_the_repository() {
         ("a/./b", "an empty segment, `.` or `..`"),
         ("a//b", "an empty segment, `.` or `..`"),
         ("logs/", "it names a directory"),
-        ("logs\\a.jsonl", "holds a backslash"),
+        ("logs\\a.jsonl", "contains a backslash"),
         ("a\0b", "contains a control character"),
         ("a\u{7}", "contains a control character"),
         (&long, "longer than 1,000"),
         (&far, "longer than 250"),
-        ("a@b c", "cannot be a branch"),
-        ("a@../x", "cannot be a branch"),
-        ("a@-x", "cannot be a branch"),
-        ("a@x^", "cannot be a branch"),
-        ("a@x:y", "cannot be a branch"),
-        ("a@/x", "cannot be a branch"),
-        ("\"a b", "its quote is not closed"),
+        ("a@b c", "is not a valid branch"),
+        ("a@../x", "is not a valid branch"),
+        ("a@-x", "is not a valid branch"),
+        ("a@x^", "is not a valid branch"),
+        ("a@x:y", "is not a valid branch"),
+        ("a@/x", "is not a valid branch"),
+        ("\"a b", "its quotation mark is not closed"),
     ] {
         let error = judged(value).unwrap_err();
         assert!(error.contains(why), "{value:?}: {error}");
@@ -175,13 +175,13 @@ fn what_a_fork_pushed_to_a_pull_request_is_no_source() {
         "refs/x",
     ] {
         let error = judged(&format!("a.jsonl@{reference}")).unwrap_err();
-        let wants = ["ref of a pull request", "cannot be a branch"];
+        let wants = ["pull request ref", "is not a valid branch"];
         assert!(wants.iter().any(|want| error.contains(want)), "{error}");
     }
     assert_eq!(
         judged("a.jsonl@refs/pull/5/head").unwrap_err(),
-        "what stands behind its last `@` is a ref of a pull request or of GitHub's own; a branch, a tag or a commit of \
-         this repository is read"
+        "the text after its last `@` is a pull request ref or an internal ref of GitHub; name a \
+         branch, tag or commit of this repository"
     );
     assert!(judged("a.jsonl@refs/./pull/5/head").is_err());
     for reference in [
@@ -214,7 +214,7 @@ fn names_are_judged_too() {
     let error = read_options(Command::SavePlan, &given(&[("sesion", "a")])).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the option `sesion` cannot be used: there is no such option; `session` is probably meant"
+        "the option `sesion` cannot be used: there is no such option; the closest is `session`"
     );
     assert_eq!(error.spec.to_string(), "session=PATH[@REF]");
     let error = read_options(

@@ -60,14 +60,14 @@ pub fn parse(text: &str) -> ParsedDocument {
         ));
     };
     if title.is_empty() {
-        return neither("The heading `# Plan:` has no title behind it.");
+        return neither("The heading `# Plan:` has no title after it.");
     }
     let found = frame(text, &blocks, start).map(|frame| (frame, ""));
     let Some((frame, between)) = found.or_else(|| frame_after_text(text, &blocks, start)) else {
         return neither("The section `## Enrichment Details` is missing below the title.");
     };
     if text[frame.body..].trim().is_empty() {
-        return neither("There is no plan behind `## Enrichment Details`.");
+        return neither("There is no plan after `## Enrichment Details`.");
     }
     let head = inline::pieces(&text[blocks[start].span.start..frame.head_end]);
     ParsedDocument::Plan(PlanDocument {

@@ -246,7 +246,7 @@ fn what_is_neither_says_why() {
         ),
         (
             "# Plan:\n\ntext",
-            "The heading `# Plan:` has no title behind it.",
+            "The heading `# Plan:` has no title after it.",
         ),
         (
             "# Plan: X\n\n## Overview\n\ntext",
@@ -254,7 +254,7 @@ fn what_is_neither_says_why() {
         ),
         (
             "# Plan: X\n\n## Enrichment Details\n\n- **Mode**: raw\n\n---\n\n",
-            "There is no plan behind `## Enrichment Details`.",
+            "There is no plan after `## Enrichment Details`.",
         ),
     ] {
         assert_eq!(

@@ -63,10 +63,10 @@ impl AnswerProblem {
             }
             Self::NoDetails => (
                 "The section `## Enrichment Details` is missing",
-                "It stands below the title and ends with a line `---`.",
+                "It is below the title and ends with a line `---`.",
             ),
             Self::SecondDetails => (
-                "The plan has a section `## Enrichment Details` of its own",
+                "The plan itself has a section `## Enrichment Details`",
                 "There is one, above the line `---`.",
             ),
             Self::NoBody => (

@@ -78,7 +78,7 @@ fn what_names_no_issue_is_told_what_would() {
     }
     assert_eq!(
         shown("0"),
-        format!("`0` is no issue number; the numbers of a repository begin with 1; {FORMS}")
+        format!("`0` is not an issue number; issue numbers start at 1; {FORMS}")
     );
     for (text, host) in [
         ("https://gitlab.example/a/b/issues/1", "gitlab.example"),
@@ -95,7 +95,7 @@ fn what_names_no_issue_is_told_what_would() {
         assert_eq!(
             shown(text),
             format!(
-                "the address is on `{host}`, not on `github.com`; github.api_url says which GitHub is asked"
+                "the address is on `{host}`, not on `github.com`; github.api_url selects the GitHub server"
             )
         );
     }
@@ -176,11 +176,11 @@ fn errors_for_repositories_show_the_accepted_forms() {
         ),
         (
             "git@gitlab.com:acme/search.git",
-            "the address is on `gitlab.com`, not on `github.com`; github.api_url says which GitHub is asked",
+            "the address is on `gitlab.com`, not on `github.com`; github.api_url selects the GitHub server",
         ),
         (
             "https://github.com@evil.example/acme/search",
-            "the address is on `evil.example`, not on `github.com`; github.api_url says which GitHub is asked",
+            "the address is on `evil.example`, not on `github.com`; github.api_url selects the GitHub server",
         ),
     ] {
         let error = parse_repository(text, "github.com").unwrap_err();

@@ -211,7 +211,7 @@ pub(super) fn named_comment(header: &Map<String, Value>, findings: &mut Findings
         findings.add(
             Location::Body,
             None,
-            format!("{COMMENT_FIELD} in the plan-header is {shown}, which is no comment id; the comments were searched instead"),
+            format!("{COMMENT_FIELD} in the plan-header is {shown}, which is not a comment id; the comments were searched instead"),
         );
     }
     id

@@ -76,12 +76,12 @@ fn by_name(
         Some((_, PlanBlock::Missing)) => findings.add(
             Location::Comment(id),
             None,
-            "the plan-header names this comment, but it holds no plan block any more",
+            "the plan-header names this comment, but it no longer contains a plan block",
         ),
         None => findings.add(
             Location::Body,
             None,
-            format!("the plan-header names comment {id}, which is not there any more"),
+            format!("the plan-header names comment {id}, which no longer exists"),
         ),
     }
     Ok(None)
@@ -181,7 +181,7 @@ fn from_comment(
             findings.add(
                 Location::Comment(id(&index)),
                 None,
-                format!("holds another plan, by {by}, which was not taken"),
+                format!("contains another plan, by {by}, which was ignored"),
             );
         }
     }
@@ -201,7 +201,8 @@ fn from_body(plan: PlanPart, findings: &mut Findings) -> Found {
     }
 }
 
-const CRLF: &str = "its line ends are CRLF, as after an edit in a browser; the plan was read with LF, as it was written";
+const CRLF: &str =
+    "its line endings are CRLF, as after an edit in a browser; the plan was read with LF";
 
 /// Reports the oddities of a plan block.
 fn note_plan(plan: &PlanPart, location: Location, findings: &mut Findings) {
@@ -209,7 +210,10 @@ fn note_plan(plan: &PlanPart, location: Location, findings: &mut Findings) {
         findings.add(location, None, CRLF);
     }
     if plan.blocks > 1 {
-        let message = format!("holds {} plan blocks; the first one was taken", plan.blocks);
+        let message = format!(
+            "contains {} plan blocks; the first one was used",
+            plan.blocks
+        );
         findings.add(location, None, message);
     }
     for (line, message) in &plan.diagnostics {
@@ -232,17 +236,17 @@ fn whole_body(
     }
     let parsed = block::parse(&page.body);
     if !parsed.blocks.is_empty() || !parsed.diagnostics.is_empty() {
-        let why = "the body holds blocks, but none with a plan".to_owned();
+        let why = "the body contains blocks, but none with a plan".to_owned();
         return Err(StoredPlanError::NoPlan { why });
     }
     if let Err(error) = gate_content(&page.body) {
-        let why = format!("the body is no plan by itself: {error}");
+        let why = format!("the body is not a plan by itself: {error}");
         return Err(StoredPlanError::NoPlan { why });
     }
     findings.add(
         Location::Body,
         None,
-        "there is no plan block anywhere: the whole body was taken for the plan, as erk stored plans at first",
+        "there is no plan block: the whole body was used as the plan, as the first erk releases stored it",
     );
     Ok(Found {
         document: page.body.clone(),

@@ -44,7 +44,7 @@ pub(super) fn collect(
     }
     if used.windows(2).any(|pair| pair[0] > pair[1]) {
         let location = Location::Comment(page.comments[first].id);
-        findings.add(location, None, "the parts of the plan stand in another order than they are numbered; they were put together by number");
+        findings.add(location, None, "the parts of the plan are not in the order of their numbers; they were joined by number");
     }
     let texts: Vec<&str> = used
         .iter()
@@ -107,7 +107,7 @@ impl<'a> Series<'a> {
             } else {
                 let location = Location::Comment(self.page.comments[index].id);
                 let message = format!(
-                    "says part {part}/{parts}, but the plan has {of} parts; it was not taken"
+                    "says part {part}/{parts}, but the plan has {of} parts; it was ignored"
                 );
                 findings.add(location, None, message);
             }
@@ -151,12 +151,15 @@ impl<'a> Series<'a> {
             let same = if equal {
                 "the same text"
             } else {
-                "another text"
+                "different text"
             };
             findings.add(
                 Location::Comment(id(*index)),
                 None,
-                format!("says that it is part {part} of {of} as well, with {same}; comment {} was taken", id(chosen)),
+                format!(
+                    "says that it is part {part} of {of} as well, with {same}; comment {} was used",
+                    id(chosen)
+                ),
             );
         }
         Ok(chosen)
@@ -179,7 +182,7 @@ impl<'a> Series<'a> {
                         ));
                     }
                     None if self.same_author(index) => hints.push(format!(
-                        "comment {id} holds a plan block, but no line `part i/{of}` above it"
+                        "comment {id} contains a plan block, but no line `part i/{of}` above it"
                     )),
                     _ => {}
                 },

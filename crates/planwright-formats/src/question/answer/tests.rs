@@ -277,13 +277,13 @@ fn refusals_say_what_to_write() {
         (
             " ",
             &two[..],
-            "`/answer` has no answer. Write the number of each question and what you choose, such as \
+            "`/answer` is empty. Write the number of each question and your choice, such as \
              `/answer 1: a 2: your own words`, or `/answer skip` to leave them open.",
         ),
         (
             "1:\n2:",
             &two,
-            "`/answer` has no answer. Write the number of each question and what you choose, such as \
+            "`/answer` is empty. Write the number of each question and your choice, such as \
              `/answer 1: a 2: your own words`, or `/answer skip` to leave them open.",
         ),
         (
@@ -315,32 +315,32 @@ fn refusals_say_what_to_write() {
         (
             "1: a, c",
             &two,
-            "Question 1 takes one option, but several are chosen. Choose one of them, or say it in your own words behind \
-             `other:`.",
+            "Question 1 takes one option, but several are chosen. Choose one of them, or write \
+             your own answer after `other:`.",
         ),
         (
             "1: a 2: b, F.",
             &two,
-            "Question 2 has no option `f`: its options are a to c. Choose one of these, or say it in your own words behind \
-             `other:`.",
+            "Question 2 has no option `f`: its options are a to c. Choose one of these, or write \
+             your own answer after `other:`.",
         ),
         (
             "1: 99999999999999999999999999",
             &two,
-            "Question 1 has no option `999999999999`: its options are a to c. Choose one of these, or say it in your own \
-             words behind `other:`.",
+            "Question 1 has no option `999999999999`: its options are a to c. Choose one of these, \
+             or write your own answer after `other:`.",
         ),
         (
             "0",
             &only,
-            "Question 1 has no option `0`: its only option is a. Choose one of these, or say it in your own words behind \
-             `other:`.",
+            "Question 1 has no option `0`: its only option is a. Choose one of these, or write \
+             your own answer after `other:`.",
         ),
         (
             "1: a, other:",
             &two,
-            "Question 1 is answered with `other`, but nothing stands behind it. Write your answer behind `other:`, or \
-             comment `/answer 1: your own words`.",
+            "Question 1 is answered with `other`, but without text. Write your answer after \
+             `other:`, or comment `/answer 1: your own words`.",
         ),
     ] {
         let error = parse(text, questions).unwrap_err();

@@ -103,16 +103,16 @@ fn the_comment_looks_like_this() {
     assert_eq!(
         shown(&questions()),
         "**1. Cache** – Where does the cache in `src/cache.rs` live?\n\n\
-         Choose one option. For another answer, comment `/answer 1: your own words`, or edit this comment: write it behind \
-         *other* and tick that.\n\n\
+         Choose one option. For another answer, comment `/answer 1: your own words`, or edit this \
+         comment: write it after *other* and tick that checkbox.\n\n\
          - [ ] a) In memory — lost at a restart\n\
          - [ ] b) Redis\n\
          - [ ] other: \n\n\
          **2. Name** – What is it called?\n\n\
          Answer in your own words: comment `/answer 2: …`.\n\n\
          **3.** Which parts log?\n\n\
-         Choose one or more options. For another answer, comment `/answer 3: your own words`, or edit this comment: write \
-         it behind *other* and tick that.\n\n\
+         Choose one or more options. For another answer, comment `/answer 3: your own words`, or \
+         edit this comment: write it after *other* and tick that checkbox.\n\n\
          - [ ] a) API\n\
          - [ ] b) Worker\n\
          - [ ] other: \n\n\

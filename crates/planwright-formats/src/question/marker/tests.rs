@@ -288,7 +288,7 @@ fn whatever_is_not_asked_is_described() {
     assert_eq!((many.left_out, many.lost.len()), (36, 13));
     assert_eq!(
         many.lost.last().unwrap(),
-        "More of what was asked could not be read or was not asked."
+        "Further questions could not be read or were not asked."
     );
 }
 

@@ -58,7 +58,7 @@ fn every_complaint_names_the_place_and_what_to_do() {
     assert_eq!(
         said(&check_report(&report("<short title>"))),
         [format!(
-            "line {lines}: `<short title>` is left over from a template; write what belongs there, or take it out"
+            "line {lines}: `<short title>` is left over from a template; replace it with content, or remove it"
         )]
     );
 }
