@@ -327,22 +327,21 @@ pub fn scan(thread: &Conversation, trigger: &Trigger) -> Scan {
         Some(Pointer::Comment(id)) => post == Some(id),
     };
     for (index, post) in posts::searched(thread, trigger, &mut left_out).0 {
-        match unfit(post, trigger) {
-            Some(why) => left_out.push(LeftOut::new(post, why)),
-            None => {
-                let elements = elements(&post.body);
-                if is_named(post.id) {
-                    let author = post.author.as_ref();
-                    let plans = in_post(&post.body, &elements, post.id);
-                    found.extend(
-                        plans
-                            .into_iter()
-                            .map(|one| one.at(index, author, &post.url)),
-                    );
-                }
-                parsed.push((index, elements));
-            }
+        if let Some(why) = unfit(post, trigger) {
+            left_out.push(LeftOut::new(post, why));
+            continue;
         }
+        let elements = elements(&post.body);
+        if is_named(post.id) {
+            let author = post.author.as_ref();
+            let plans = in_post(&post.body, &elements, post.id);
+            found.extend(
+                plans
+                    .into_iter()
+                    .map(|one| one.at(index, author, &post.url)),
+            );
+        }
+        parsed.push((index, elements));
     }
     if !thread.hidden.is_empty() {
         left_out.push(LeftOut::Hidden(thread.hidden.len()));
