@@ -115,12 +115,12 @@ fn the_examples_of_the_help_work() {
 fn both_name_the_exit_codes() {
     let help = check("", &["--help"]);
     for code in [
-        "\n  0  all plans are good",
-        "\n  1  at least one is refused",
+        "\n  0  all plans are valid",
+        "\n  1  at least one plan was refused",
         "\n  2  ",
     ] {
         assert!(out(&help).contains(code), "{code}");
     }
-    let line = "Exit codes: 0 all plans are good, 1 at least one is refused, 2 the arguments are wrong or a file";
+    let line = "Exit codes: 0 all plans are valid, 1 at least one was refused, 2 the arguments are wrong or a file";
     assert!(page().contains(line));
 }
