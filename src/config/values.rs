@@ -61,7 +61,7 @@ pub(super) fn expected(rule: Rule, default: &Value) -> &'static str {
         Value::Float(_) => "a number",
         Value::Boolean(_) => "true or false",
         Value::Array(_) if rule == Rule::AccountIds => "a list of whole numbers",
-        Value::Array(_) => "a list of texts in quotes",
+        Value::Array(_) => "a list of quoted strings",
         _ => "text in quotes",
     }
 }

@@ -194,7 +194,7 @@ fn errors_name_the_place_the_key_and_the_remedy() {
             "",
             &[("PLANWRIGHT_AGENT_ARGS", "[\"run\"")],
             &[],
-            "PLANWRIGHT_AGENT_ARGS: `agent.args` must be a list of texts in quotes, not \"[\\\"run\\\"\"",
+            "PLANWRIGHT_AGENT_ARGS: `agent.args` must be a list of quoted strings, not \"[\\\"run\\\"\"",
         ),
         (
             "[agent]\nenvironment = [1]\n",

@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::engine::model::run::RunId;
 use crate::engine::store::StoreError;
 
-/// Seconds after which a sender may try again. GitHub does not retry; the sweep of failed deliveries does.
+/// Seconds after which a sender may try again. GitHub itself does not retry.
 const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("5");
 
 /// A response to one request.
