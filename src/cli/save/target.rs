@@ -32,7 +32,7 @@ pub(super) fn of(
         && !same(repo, other)
     {
         return Err(Failure::Usage(format!(
-            "--issue is in {}/{}, not in --repo {}/{}; a plan is saved beside its issue",
+            "--issue is in {}/{}, not in --repo {}/{}; a plan is saved in the repository of its issue",
             other.0, other.1, repo.0, repo.1
         )));
     }
