@@ -44,24 +44,29 @@ pub(super) struct CommandRun<'a> {
     pub(super) allowed: &'a Authorised,
 }
 
+/// A function that carries out a command.
+type Run = for<'a, 'b> fn(&'a mut CommandRun<'b>) -> BoxFuture<'a, Result<(), StepError>>;
+
 /// How a command is executed.
 enum Handler {
     /// The command reports its own progress and result.
-    Run(for<'a, 'b> fn(&'a mut CommandRun<'b>) -> BoxFuture<'a, Result<(), StepError>>),
-    /// The command replies with a text. Replies to several commands of one comment are posted
-    /// together.
+    Run(Run, Reporting),
+    /// The command replies with a text ([`Execution::Reply`]).
     Reply(for<'a> fn(&'a Context) -> BoxFuture<'a, Result<String, StepError>>),
 }
 
 /// Returns the function that executes `command`.
 fn handler(command: Command) -> Handler {
+    let run = |run: Run| Handler::Run(run, Reporting::default());
     match command {
-        Command::SavePlan => Handler::Run(|run| Box::pin(save_plan::run(run))),
-        Command::SaveRawPlan => Handler::Run(|run| Box::pin(save_raw_plan::run(run))),
-        Command::Plan => Handler::Run(|run| Box::pin(plan::run(run))),
-        Command::Research => Handler::Run(|run| Box::pin(research::run(run))),
-        Command::CheckPlan => Handler::Run(|run| Box::pin(check_plan::run(run))),
-        Command::Answer => Handler::Run(|run| Box::pin(answer::run(run))),
+        Command::SavePlan => run(|run| Box::pin(save_plan::run(run))),
+        Command::SaveRawPlan => run(|run| Box::pin(save_raw_plan::run(run))),
+        Command::Plan => run(|run| Box::pin(plan::run(run))),
+        Command::Research => run(|run| Box::pin(research::run(run))),
+        Command::CheckPlan => {
+            Handler::Run(|run| Box::pin(check_plan::run(run)), check_plan::REPORTING)
+        }
+        Command::Answer => run(|run| Box::pin(answer::run(run))),
         Command::Cancel => Handler::Reply(|context| Box::pin(cancel::reply(context))),
         Command::Retry => Handler::Reply(|context| Box::pin(retry::reply(context))),
         Command::Status => Handler::Reply(|context| Box::pin(status::reply(context))),
@@ -73,9 +78,9 @@ fn handler(command: Command) -> Handler {
 
 /// Returns how `command` reports.
 pub(super) fn reporting(command: Command) -> Reporting {
-    match command {
-        Command::CheckPlan => check_plan::REPORTING,
-        _ => Reporting::default(),
+    match handler(command) {
+        Handler::Run(_, reporting) => reporting,
+        Handler::Reply(_) => Reporting::default(),
     }
 }
 
@@ -85,7 +90,7 @@ pub(super) fn reporting(command: Command) -> Reporting {
 /// Returns the [`StepError`] that ends the run or makes it wait.
 pub(super) async fn run(mut run: CommandRun<'_>) -> Result<(), StepError> {
     match handler(run.context.trigger.command) {
-        Handler::Run(carry_out) => carry_out(&mut run).await,
+        Handler::Run(carry_out, _) => carry_out(&mut run).await,
         Handler::Reply(_) => reply(run.context, run.allowed).await,
     }
 }
@@ -108,14 +113,15 @@ async fn reply(context: &mut Context, allowed: &Authorised) -> Result<(), StepEr
             match handler(command) {
                 Handler::Reply(reply) => reply(context).await?,
                 // Not expected: only commands with a text reply are combined.
-                Handler::Run(_) => continue,
+                Handler::Run(..) => continue,
             }
         });
     }
     let refused = report::reply(context, &said.join("\n\n"), Reaction::Rocket).await?;
-    let text_only = |command: &Command| matches!(command, Command::Help | Command::Status);
+    // What everybody may use changes nothing.
+    let changes_nothing = |command: &Command| command.spec().permission == Permission::Read;
     match refused {
-        Some(error) if commands.iter().all(text_only) => {
+        Some(error) if commands.iter().all(changes_nothing) => {
             let failure = failures::refused(&error, &context.trigger.place);
             Err(StepError::Failed(failure))
         }
@@ -199,4 +205,18 @@ async fn save(run: &mut CommandRun<'_>, work_out: WorkOut) -> Result<(), StepErr
     report::succeeded(context, &body).await?;
     run.context.audit("saved", &saved.url).await?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::command::{Execution, REGISTRY};
+
+    #[test]
+    fn commands_that_reply_are_registered_as_such() {
+        for spec in REGISTRY {
+            let replies = matches!(handler(spec.command), Handler::Reply(_));
+            assert_eq!(replies, spec.execution == Execution::Reply, "{}", spec.name);
+        }
+    }
 }

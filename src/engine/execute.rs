@@ -17,7 +17,7 @@ use super::stop::StopFlag;
 use super::store::{Claimed, Lease, RunOutcome};
 use crate::engine::model::failure::{Code, Failure};
 use crate::engine::model::time::Millis;
-use crate::formats::command::read_options;
+use crate::formats::command::{Execution, read_options};
 
 /// Reason of a short wait, for `/plan-status` and the operator.
 const CATCHING_UP: &str = "waiting for GitHub to show an earlier write";
@@ -287,7 +287,7 @@ async fn end(context: &mut Context, failure: Failure, attempt: u32) -> Option<Ru
         work.forget_session();
     }
     context.remember().await.ok()?;
-    let reported = if context.trigger.command.spec().serial {
+    let reported = if context.trigger.command.spec().execution == Execution::Queued {
         report::failed(context, &failure).await
     } else {
         let body = format!("😕 {}: {}", failure.code.name(), failure.message);

@@ -82,8 +82,20 @@ pub struct CommandSpec {
     pub label: Option<&'static str>,
     /// Whether a plan may follow in the command's own comment.
     pub takes_plan: bool,
-    /// Whether it waits for earlier runs at the same location.
-    pub serial: bool,
+    /// When it is executed.
+    pub execution: Execution,
+}
+
+/// When a command is executed, and what it results in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Execution {
+    /// After the earlier runs at the same location.
+    Queued,
+    /// At once.
+    Immediate,
+    /// At once; its result is a text. The texts of adjacent commands in a comment are posted
+    /// together.
+    Reply,
 }
 
 /// All commands, in the order of the help text.
@@ -99,7 +111,7 @@ pub const REGISTRY: &[CommandSpec] = &[
         example: "/save-plan keep the old endpoint until the next release",
         label: Some("save-plan"),
         takes_plan: true,
-        serial: true,
+        execution: Execution::Queued,
     },
     CommandSpec {
         command: Command::SaveRawPlan,
@@ -112,7 +124,7 @@ pub const REGISTRY: &[CommandSpec] = &[
         example: "/save-raw-plan",
         label: Some("save-raw-plan"),
         takes_plan: true,
-        serial: true,
+        execution: Execution::Queued,
     },
     CommandSpec {
         command: Command::Plan,
@@ -125,7 +137,7 @@ pub const REGISTRY: &[CommandSpec] = &[
         example: "/plan research=\"how retries work; which queue fits\" keep the public interface as it is",
         label: Some("plan"),
         takes_plan: false,
-        serial: true,
+        execution: Execution::Queued,
     },
     CommandSpec {
         command: Command::Research,
@@ -138,7 +150,7 @@ pub const REGISTRY: &[CommandSpec] = &[
         example: "/research how retries work; which queue fits",
         label: None,
         takes_plan: false,
-        serial: true,
+        execution: Execution::Queued,
     },
     CommandSpec {
         command: Command::CheckPlan,
@@ -151,7 +163,7 @@ pub const REGISTRY: &[CommandSpec] = &[
         example: "/check-plan",
         label: Some("check-plan"),
         takes_plan: true,
-        serial: true,
+        execution: Execution::Queued,
     },
     CommandSpec {
         command: Command::Answer,
@@ -165,7 +177,7 @@ pub const REGISTRY: &[CommandSpec] = &[
         example: "/answer 1: a 2: keep the old endpoint",
         label: None,
         takes_plan: false,
-        serial: false,
+        execution: Execution::Immediate,
     },
     CommandSpec {
         command: Command::Cancel,
@@ -178,7 +190,7 @@ pub const REGISTRY: &[CommandSpec] = &[
         example: "/cancel",
         label: None,
         takes_plan: false,
-        serial: false,
+        execution: Execution::Reply,
     },
     CommandSpec {
         command: Command::Retry,
@@ -191,7 +203,7 @@ pub const REGISTRY: &[CommandSpec] = &[
         example: "/retry",
         label: None,
         takes_plan: false,
-        serial: false,
+        execution: Execution::Reply,
     },
     CommandSpec {
         command: Command::Status,
@@ -204,7 +216,7 @@ pub const REGISTRY: &[CommandSpec] = &[
         example: "/plan-status",
         label: None,
         takes_plan: false,
-        serial: false,
+        execution: Execution::Reply,
     },
     CommandSpec {
         command: Command::Help,
@@ -217,7 +229,7 @@ pub const REGISTRY: &[CommandSpec] = &[
         example: "/plan-help",
         label: None,
         takes_plan: false,
-        serial: false,
+        execution: Execution::Reply,
     },
 ];
 

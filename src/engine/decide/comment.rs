@@ -8,7 +8,7 @@ use super::{
     AppIdentity, Decision, MAX_COMMANDS, NO_INSTALLATION, is_our_login, other_action, unwelcome,
 };
 use crate::engine::model::trigger::{Origin, Trigger};
-use crate::formats::command::{self, Command, Invocation};
+use crate::formats::command::{self, Command, Execution, Invocation};
 use crate::formats::markdown;
 use crate::formats::question::boxes;
 
@@ -92,16 +92,11 @@ pub(super) fn comment(read: &IssueComment<'_>, facts: &AppIdentity) -> Decision 
 /// Combines adjacent commands that only post an answer into one run, so that they are answered with
 /// one comment.
 fn together(triggers: impl Iterator<Item = Trigger>) -> Vec<Trigger> {
-    let answers = |command: Command| {
-        matches!(
-            command,
-            Command::Help | Command::Status | Command::Cancel | Command::Retry
-        )
-    };
+    let replies = |command: Command| command.spec().execution == Execution::Reply;
     let mut found: Vec<Trigger> = Vec::new();
     for trigger in triggers {
         match found.last_mut() {
-            Some(last) if answers(last.command) && answers(trigger.command) => {
+            Some(last) if replies(last.command) && replies(trigger.command) => {
                 if !last.commands().any(|command| command == trigger.command) {
                     last.also.push(trigger.command);
                 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::time::Millis;
-use crate::formats::command::{Command, RawOption, read_options};
+use crate::formats::command::{Command, Execution, RawOption, read_options};
 
 /// A repository as addressed on GitHub, with the installation that grants access to it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -197,7 +197,7 @@ impl Trigger {
     /// waiting for earlier runs.
     pub fn serial(&self) -> Option<String> {
         let usable = || read_options(self.command, &self.options).is_ok();
-        (self.command.spec().serial && usable()).then(|| self.place.key())
+        (self.command.spec().execution == Execution::Queued && usable()).then(|| self.place.key())
     }
 }
 
