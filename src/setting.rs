@@ -1,4 +1,4 @@
-//! The schema of the operator's settings: the [`settings!`] macro declares each setting once, with
+//! The schema of the operator's settings: the `settings!` macro declares each setting once, with
 //! its type, default, allowed values and documentation.
 //!
 //! The macro makes the struct that holds the values, its `Default`, and a [`Section`] that describes
