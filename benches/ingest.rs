@@ -4,8 +4,8 @@
 //! Run with `cargo bench --bench ingest -- [--quick] [--json] [--check]`. `benches/README.md`
 //! explains what is measured and how.
 //!
-//! This process generates the load, pinned to the first core; the servers are its children, pinned to
-//! the second. The exit code is 1 if an acknowledged delivery is missing after a kill or, with
+//! This process generates the load, pinned to the first core; the servers are its children, pinned
+//! to the second. The exit code is 1 if an acknowledged delivery is missing after a kill or, with
 //! `--check`, a bar is missed.
 #![expect(
     clippy::cast_precision_loss,

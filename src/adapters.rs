@@ -1,5 +1,5 @@
-//! Adapters to the outside world: the webhook receiver, GitHub, the database, coding agents and working
-//! copies.
+//! Adapters to the outside world: the webhook receiver, GitHub, the database, coding agents and
+//! working copies.
 
 pub mod agent;
 pub mod claude_home;

@@ -203,7 +203,8 @@ settings! {
         notify_gap("notify_gap_ms"): Duration as "milliseconds" = 3000, Integer(0, 60_000, "milliseconds");
         /// Timeout of one request, in seconds. GitHub terminates requests after 10 seconds.
         request_timeout("request_timeout_seconds"): Duration as "seconds" = 10, Integer(1, 120, "seconds");
-        /// Account IDs of the bots that may use commands. The environment variable is comma-separated.
+        /// Account IDs of the bots that may use commands. The environment variable is
+        /// comma-separated.
         allowed_bots: Vec<u64> = [], AccountIds;
     }
 }
@@ -214,10 +215,11 @@ settings! {
         /// The SQLite file. Its folder must exist. The files whose names continue this one with
         /// `-wal`, `-shm` and `.changes` belong to it: move, back up and restore them together.
         path: PathBuf = "planwright.db", Path;
-        /// Maximum number of deliveries that wait to be written. Further ones are answered with 503.
+        /// Maximum number of deliveries that wait to be written. Further ones are answered with
+        /// 503.
         queue_depth: usize = 1024, Integer(1, 100_000, "deliveries");
-        /// Whether the raw bodies of deliveries with commands are kept, for `planwright replay`. This
-        /// costs about two thirds of the throughput.
+        /// Whether the raw bodies of deliveries with commands are kept, for `planwright replay`.
+        /// This costs about two thirds of the throughput.
         keep_payloads: bool = false, Boolean;
         /// Days that finished runs and their deliveries are kept. A delivery whose runs were all
         /// refused for lack of permission is kept for at most three days.

@@ -1,5 +1,6 @@
 //! Planwright: a GitHub App that saves implementation plans from conversations as GitHub issues,
-//! exactly once. `docs/architecture.md` describes the data flow, the states of a run and the layers.
+//! exactly once. `docs/architecture.md` describes the data flow, the states of a run and the
+//! layers.
 //!
 //! Imports point down only: `cli → adapters → engine → formats`, and `cli → config → engine`.
 //!

@@ -1,8 +1,9 @@
 //! The schema of the operator's settings: the `settings!` macro declares each setting once, with
 //! its type, default, allowed values and documentation.
 //!
-//! The macro makes the struct that holds the values, its `Default`, and a [`Section`] that describes
-//! the settings. `config` reads, validates and documents the settings from these descriptions.
+//! The macro makes the struct that holds the values, its `Default`, and a [`Section`] that
+//! describes the settings. `config` reads, validates and documents the settings from these
+//! descriptions.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -116,9 +117,9 @@ pub(crate) fn defaults<T: DeserializeOwned>(section: &Section) -> T {
 /// Declares a section of the configuration: a struct with its `Default`, and a [`Section`] named
 /// `SECTION` that describes it.
 ///
-/// Each setting is `field("key"): Type as "deserialiser" = default, rule;`. The key can be left out if it
-/// is the name of the field, and the deserialiser if the type has its own. The default is one TOML
-/// value. Fields in `also { … }` are not settings; they start with the default of their type.
+/// Each setting is `field("key"): Type as "deserialiser" = default, rule;`. The key can be left out
+/// if it is the name of the field, and the deserialiser if the type has its own. The default is one
+/// TOML value. Fields in `also { … }` are not settings; they start with the default of their type.
 macro_rules! settings {
     (
         $(#[doc = $about:literal])+

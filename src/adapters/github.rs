@@ -1,10 +1,11 @@
 //! GitHub behind [`Forge`](crate::engine::forge::Forge): a REST client for a GitHub App with many
 //! installations, or for a person.
 //!
-//! Every request is sent once (`transport`). The rest is ours rather than octocrab's: tokens minted in
-//! single flight (`auth`), one write lane and one rate limit per installation (`limit`), pages and
-//! redirects that never leave the configured host (`client`, `link`), and errors that tell whether
-//! anything can have happened (`response`). [`Reader`] reads with a person's token or anonymously.
+//! Every request is sent once (`transport`). The rest is ours rather than octocrab's: tokens minted
+//! in single flight (`auth`), one write lane and one rate limit per installation (`limit`), pages
+//! and redirects that never leave the configured host (`client`, `link`), and errors that tell
+//! whether anything can have happened (`response`). [`Reader`] reads with a person's token or
+//! anonymously.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -49,7 +50,8 @@ const USER_AGENT: &str = concat!("planwright/", env!("CARGO_PKG_VERSION"));
 /// Settings of an App's client.
 #[derive(Debug, Clone)]
 pub struct GitHubConfig {
-    /// Base of the REST API: `https://api.github.com`, or `https://HOST/api/v3` on GitHub Enterprise Server.
+    /// Base of the REST API: `https://api.github.com`, or `https://HOST/api/v3` on GitHub
+    /// Enterprise Server.
     pub api_url: Url,
     /// The App's numeric id.
     pub app_id: u64,
@@ -57,8 +59,8 @@ pub struct GitHubConfig {
     pub private_key: SecretString,
     /// The App's slug; GitHub is asked once if it is not configured.
     pub app_slug: Option<String>,
-    /// Minimum time from the start of one write to the start of the next, per installation; zero turns it
-    /// off.
+    /// Minimum time from the start of one write to the start of the next, per installation; zero
+    /// turns it off.
     pub write_gap: Duration,
     /// Minimum time between writes that notify people (new issues, new comments).
     pub notify_gap: Duration,
@@ -66,8 +68,8 @@ pub struct GitHubConfig {
     pub request_timeout: Duration,
     /// Time limit for one file, redirects included.
     pub download_timeout: Duration,
-    /// Hosts to which downloads of attachments may be redirected, besides that of GitHub's pages: names, or
-    /// `*.` and the end of names.
+    /// Hosts to which downloads of attachments may be redirected, besides that of GitHub's pages:
+    /// names, or `*.` and the end of names.
     pub redirect_hosts: Vec<String>,
     /// `User-Agent`, which GitHub requires.
     pub user_agent: String,
@@ -76,8 +78,8 @@ pub struct GitHubConfig {
 }
 
 impl GitHubConfig {
-    /// Creates the settings with the defaults for github.com. GitHub itself gives up on a request after ten
-    /// seconds.
+    /// Creates the settings with the defaults for github.com. GitHub itself gives up on a request
+    /// after ten seconds.
     pub fn new(api_url: Url, app_id: u64, private_key: SecretString) -> Self {
         Self {
             api_url,
@@ -129,14 +131,15 @@ pub enum GitHubError {
     Tls(String),
 }
 
-/// Maximum number of conversations that are read at a time. A page of 100 comments can be 26 MB of JSON, and
-/// as much again once it is parsed.
+/// Maximum number of conversations that are read at a time. A page of 100 comments can be 26 MB of
+/// JSON, and as much again once it is parsed.
 const MAX_CONVERSATIONS: usize = 1;
 
 /// Settings of a person's client.
 #[derive(Debug, Clone)]
 pub struct PersonConfig {
-    /// Base of the REST API: `https://api.github.com`, or `https://HOST/api/v3` on GitHub Enterprise Server.
+    /// Base of the REST API: `https://api.github.com`, or `https://HOST/api/v3` on GitHub
+    /// Enterprise Server.
     pub api_url: Url,
     /// The person's token.
     pub token: SecretString,
@@ -172,8 +175,8 @@ impl Account {
         }
     }
 
-    /// Whether the account wrote `post`. Posts that a person wrote with another program count too: markers
-    /// decide.
+    /// Whether the account wrote `post`. Posts that a person wrote with another program count too:
+    /// markers decide.
     fn wrote(&self, post: &wire::Post) -> bool {
         match self {
             Self::App { id, login, .. } => post.is_own(*id, login),
@@ -196,8 +199,8 @@ pub struct GitHub {
 }
 
 impl GitHub {
-    /// Creates an App's client. Validates the settings without sending a request. Must be called inside a
-    /// Tokio runtime.
+    /// Creates an App's client. Validates the settings without sending a request. Must be called
+    /// inside a Tokio runtime.
     pub fn new(config: GitHubConfig, clock: Arc<dyn Clock>) -> Result<Self, GitHubError> {
         let transport =
             Transport::new(&config.api_url, config.request_timeout, &config.user_agent)?;
@@ -219,10 +222,11 @@ impl GitHub {
         })
     }
 
-    /// Creates a person's client. Validates the settings without sending a request. Must be called inside a
-    /// Tokio runtime.
+    /// Creates a person's client. Validates the settings without sending a request. Must be called
+    /// inside a Tokio runtime.
     ///
-    /// Repositories are used with installation 0. The token is redacted from everything the client posts.
+    /// Repositories are used with installation 0. The token is redacted from everything the client
+    /// posts.
     ///
     /// # Errors
     /// The address or the token cannot be used.
@@ -312,8 +316,8 @@ impl GitHub {
             .ok_or_else(|| response.unreadable("the account was deleted".to_owned()))
     }
 
-    /// Returns the time by GitHub's clock as of the last response, or by this machine's clock before the
-    /// first.
+    /// Returns the time by GitHub's clock as of the last response, or by this machine's clock
+    /// before the first.
     pub fn time(&self) -> Millis {
         self.api.github_time()
     }
@@ -321,8 +325,8 @@ impl GitHub {
     /// Returns the repository `owner/name` under its current name.
     ///
     /// # Errors
-    /// GitHub did not return it, or plans cannot be saved there: issues are disabled, it is archived, or the
-    /// account may not push.
+    /// GitHub did not return it, or plans cannot be saved there: issues are disabled, it is
+    /// archived, or the account may not push.
     pub async fn repository(&self, owner: &str, name: &str) -> Result<Repo, ForgeError> {
         let asked = unlisted_repo(owner, name);
         let what = format!("the repository {}", asked.full_name());

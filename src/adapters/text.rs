@@ -9,8 +9,8 @@ pub(super) fn causes<'e>(
     std::iter::successors(Some(error), |&error| error.source())
 }
 
-/// Joins the messages of an error and its causes, each once: the useful part of hyper's errors is in
-/// their sources.
+/// Joins the messages of an error and its causes, each once: the useful part of hyper's errors is
+/// in their sources.
 pub(super) fn error_chain(error: &(dyn Error + 'static)) -> String {
     let mut text = String::new();
     for cause in causes(error) {

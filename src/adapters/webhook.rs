@@ -1,8 +1,9 @@
-//! The webhook receiver: verifies a signed request, decides what it asks for, stores it and responds.
+//! The webhook receiver: verifies a signed request, decides what it asks for, stores it and
+//! responds.
 //!
-//! Nothing is parsed before the signature is verified, and a delivery to be stored is acknowledged only
-//! once it is on disk. The checks are made in the order of this table; the first failure determines the
-//! response.
+//! Nothing is parsed before the signature is verified, and a delivery to be stored is acknowledged
+//! only once it is on disk. The checks are made in the order of this table; the first failure
+//! determines the response.
 //!
 //! | case | status | `status` in the answer | stored |
 //! |---|---|---|---|
@@ -27,9 +28,9 @@
 //! | the store has too many deliveries in line, or fails | 503, `Retry-After` | `busy` | no |
 //!
 //! # Memory
-//! A body up to [`SMALL_BODY`] is buffered at once, and there are at most `server.max_connections` of them.
-//! A longer one needs one of [`LARGE_BODIES`] permits as soon as more has arrived. Memory is therefore
-//! bounded by `max_connections` × 256 KiB + 2 × 25 MiB.
+//! A body up to [`SMALL_BODY`] is buffered at once, and there are at most `server.max_connections`
+//! of them. A longer one needs one of [`LARGE_BODIES`] permits as soon as more has arrived. Memory
+//! is therefore bounded by `max_connections` × 256 KiB + 2 × 25 MiB.
 
 mod answer;
 mod body;
@@ -71,8 +72,9 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver that accepts a signature made with any of `secrets` (several while one is being replaced). With
-    /// `keep_payloads` the raw body of every delivery with runs is stored for replay.
+    /// A receiver that accepts a signature made with any of `secrets` (several while one is being
+    /// replaced). With `keep_payloads` the raw body of every delivery with runs is stored for
+    /// replay.
     pub fn new(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,

@@ -256,8 +256,8 @@ pub(super) fn stopped() -> Failure {
     Failure::Stopped("interrupted; run the same command again to continue".to_owned())
 }
 
-/// Converts a [`StepError`] of the engine to a failure. `remedy` replaces the engine's remedy, which is
-/// written for comments on GitHub.
+/// Converts a [`StepError`] of the engine to a failure. `remedy` replaces the engine's remedy,
+/// which is written for comments on GitHub.
 pub(super) fn failed(stop: StepError, remedy: &str) -> Failure {
     match stop {
         StepError::Cancelled(_) => stopped(),

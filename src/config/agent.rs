@@ -33,17 +33,17 @@ pub(super) const VARIABLES: &str =
 settings! {
     /// The coding agent that completes plans: which one is run, how, and how much it may cost.
     pub struct Agent in "agent" {
-        /// The agent: `none`; `claude` for Claude Code; `command` for any program that takes a prompt on
-        /// standard input and prints a plan.
+        /// The agent: `none`; `claude` for Claude Code; `command` for any program that takes a
+        /// prompt on standard input and prints a plan.
         kind: AgentKind = "none", OneOf(&["none", "claude", "command"]);
         /// The agent's program: a path, or a name that is looked up in `PATH`. If it is empty, kind
         /// `claude` runs `claude`.
         path: Option<PathBuf> as "optional" = "", Line(4_096);
-        /// Arguments of the program, for kind `command`. Other users of the computer can see them. The
-        /// environment variable is TOML or comma-separated.
+        /// Arguments of the program, for kind `command`. Other users of the computer can see them.
+        /// The environment variable is TOML or comma-separated.
         args: Vec<String> = [], Arguments;
-        /// Output format of the program, for kind `command`: Markdown, or one JSON object per line as
-        /// printed by Claude Code.
+        /// Output format of the program, for kind `command`: Markdown, or one JSON object per line
+        /// as printed by Claude Code.
         output: OutputFormat = "markdown", OneOf(&["markdown", "stream-json"]);
         /// Names of the environment variables that are passed to the agent, besides `PATH`, `HOME`,
         /// `LANG`, `TMPDIR` and those that its kind requires. Planwright's own secrets cannot be
@@ -60,19 +60,19 @@ settings! {
         api_url: Option<Url> as "optional_url" = "", ModelUrl;
         /// Whether questions are requested as structured output, for kind `claude`.
         structured: bool = false, Boolean;
-        /// Folder for the private folders of agents. It is created if it does not exist, and cannot be
-        /// shared by several processes.
+        /// Folder for the private folders of agents. It is created if it does not exist, and cannot
+        /// be shared by several processes.
         folder: PathBuf = "planwright-agent", FilePath;
-        /// Sandbox for agents (Landlock on Linux): `auto` uses it if the system supports it; `required`
-        /// makes `serve` refuse to start without it; `off` does not use it. The last line of
-        /// `planwright config` says what the system supports.
+        /// Sandbox for agents (Landlock on Linux): `auto` uses it if the system supports it;
+        /// `required` makes `serve` refuse to start without it; `off` does not use it. The last
+        /// line of `planwright config` says what the system supports.
         sandbox: SandboxMode = "auto", OneOf(&["auto", "required", "off"]);
         /// Maximum number of agents that run at the same time.
         concurrency: usize = 2, Integer(1, 64, "agents");
         also {
-            /// Absolute path of the program: [`Agent::path`], or what was found in `PATH`. `None` for
-            /// [`AgentKind::None`], and if nothing was found. [`super::Loaded::ready_to_serve`] checks
-            /// that it can be run.
+            /// Absolute path of the program: [`Agent::path`], or what was found in `PATH`. `None`
+            /// for [`AgentKind::None`], and if nothing was found. [`super::Loaded::ready_to_serve`]
+            /// checks that it can be run.
             program: Option<PathBuf>;
         }
     }
@@ -187,8 +187,8 @@ pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Returns an error text unless `value` is a list of variable names that may be passed to agents. It
-/// repeats only names that are known, because something else may be a secret.
+/// Returns an error text unless `value` is a list of variable names that may be passed to agents.
+/// It repeats only names that are known, because something else may be a secret.
 pub(super) fn wrong_variable(value: &Value) -> Option<String> {
     let names = value.as_array().map_or(&[][..], Vec::as_slice);
     names.iter().find_map(|name| {

@@ -150,7 +150,8 @@ pub struct Effects {
     /// The lease on the run, which permits writes.
     pub lease: Lease,
     /// The time to wait before looking for a write of unknown outcome, see
-    /// [`WorkerSettings::adopt_delay`](super::settings::WorkerSettings); zero when running against the simulator.
+    /// [`WorkerSettings::adopt_delay`](super::settings::WorkerSettings); zero when running against
+    /// the simulator.
     pub adopt_delay: Duration,
     /// The time of the command by GitHub's clock; no post of the run is older. The local clock is
     /// not used, because it may differ from GitHub's.
@@ -162,8 +163,8 @@ impl Effects {
     /// if it is known to be done.
     ///
     /// # Errors
-    /// Returns [`StepError::Store`] if the effect cannot be recorded, and [`StepError::Forge`] if the request
-    /// fails.
+    /// Returns [`StepError::Store`] if the effect cannot be recorded, and [`StepError::Forge`] if
+    /// the request fails.
     pub async fn idempotent<T, F>(&self, key: &str, write: F) -> Result<T, StepError>
     where
         T: Serialize + DeserializeOwned,

@@ -6,7 +6,8 @@
 //! 2. [`Scan::authors`] returns the accounts whose role has to be queried, and [`Trust`] defines
 //!    whose plans are considered.
 //! 3. [`Scan::search`] rates the context of each plan (`extract/context.rs`), evaluates what people
-//!    said about it (`reference.rs`, `talk.rs`) and decides (`choice.rs`, `decision.rs`): one plan, none, or several if it is unclear which one is meant.
+//!    said about it (`reference.rs`, `talk.rs`) and decides (`choice.rs`, `decision.rs`): one plan,
+//!    none, or several if it is unclear which one is meant.
 //!
 //! A plan in the command's own comment is used without a search.
 //!

@@ -107,8 +107,8 @@ const CORRECTIVE: &str = include_str!("prompts/corrective.md");
 const STRICTER: &str = include_str!("prompts/stricter.md");
 
 /// Returns the first prompt of a session: the request as JSON, the plan that was found, and the
-/// conversation as data. It has at most [`PromptInput::most`] characters: posts in the middle are left
-/// out first, starting with the oldest, and then the remaining ones are truncated.
+/// conversation as data. It has at most [`PromptInput::most`] characters: posts in the middle are
+/// left out first, starting with the oldest, and then the remaining ones are truncated.
 pub fn first(given: &PromptInput<'_>) -> String {
     conversation::write(given, given.most)
 }

@@ -88,8 +88,8 @@ settings! {
         /// Maximum number of attempts of a run that end without a result. After that, the run is
         /// assumed to crash the process and fails.
         max_attempts: u32 = 5, Integer(1, 100, "attempts");
-        /// Delay after the first temporary fault of GitHub or the agent, in seconds. It doubles with
-        /// each fault.
+        /// Delay after the first temporary fault of GitHub or the agent, in seconds. It doubles
+        /// with each fault.
         backoff("backoff_seconds"): Duration as "seconds" = 5, Integer(1, 3_600, "seconds");
         /// Maximum delay between two attempts, in seconds.
         max_backoff("max_backoff_seconds"): Duration as "seconds" = 300, Integer(1, 86_400, "seconds");
@@ -98,8 +98,8 @@ settings! {
         /// Delay before looking for the result of a write whose outcome is unknown, in seconds,
         /// because GitHub may still be processing it; GitHub terminates requests after 10 seconds.
         /// A result that is not found is looked for once more after six times this delay, because
-        /// GitHub's lists lag behind its writes, and only then is the write sent again. A 404 or 422
-        /// for something created less than ten times this delay ago is retried.
+        /// GitHub's lists lag behind its writes, and only then is the write sent again. A 404 or
+        /// 422 for something created less than ten times this delay ago is retried.
         adopt_delay("settle_seconds"): Duration as "seconds" = 12, Integer(0, 600, "seconds");
     }
 }
@@ -155,7 +155,8 @@ impl Settings {
         (now < until && until <= now.plus(longest)).then_some(until)
     }
 
-    /// Returns the description of the `[labels]` section: one setting for each command with a label.
+    /// Returns the description of the `[labels]` section: one setting for each command with a
+    /// label.
     pub fn labels_section() -> Section {
         let setting = |(command, label): (Command, &str)| Setting {
             key: label_key(command).into(),
@@ -214,8 +215,9 @@ settings! {
 settings! {
     /// How the plan of a conversation is chosen.
     pub struct ExtractSettings in "extract" {
-        /// What to do when it is unclear which plan is meant: `ask` people (if there is an agent, it
-        /// decides first), save the `best` plan and say so in the report, or `refuse` to save one.
+        /// What to do when it is unclear which plan is meant: `ask` people (if there is an agent,
+        /// it decides first), save the `best` plan and say so in the report, or `refuse` to save
+        /// one.
         when_unclear: WhenUnclear = "ask", OneOf(&["ask", "best", "refuse"]);
     }
 }
@@ -234,8 +236,8 @@ pub enum WhenUnclear {
 
 settings! {
     /// Limits for people without triage permission. Up to these numbers, their commands and pushes
-    /// are answered within the window, one at a time and after those of everybody else. A refusal is
-    /// posted to a person once per window. Further commands are ignored and recorded.
+    /// are answered within the window, one at a time and after those of everybody else. A refusal
+    /// is posted to a person once per window. Further commands are ignored and recorded.
     pub struct OutsiderSettings in "outsiders" {
         /// Maximum number of answers to one person in one installation.
         answers_per_person: u64 = 3, Integer(0, 1_000, "answers");
@@ -309,9 +311,9 @@ settings! {
         max_log("max_log_mb"): u64 as "megabytes" = 50, Integer(1, 100, "megabytes");
         /// Timeout for reading one session log, in seconds.
         timeout("timeout_seconds"): Duration as "seconds" = 120, Integer(1, 600, "seconds");
-        /// Comma-separated host names, besides GitHub's own, that the download of an attached log may
-        /// be redirected to: exact names, or `*.` followed by the end of the name. Hosts that match
-        /// `*.` must have public addresses. GitHub Enterprise Server can store attachments on
+        /// Comma-separated host names, besides GitHub's own, that the download of an attached log
+        /// may be redirected to: exact names, or `*.` followed by the end of the name. Hosts that
+        /// match `*.` must have public addresses. GitHub Enterprise Server can store attachments on
         /// another host: name it here.
         redirect_hosts: Vec<String> as "list" =
             "*.githubusercontent.com, *.s3.amazonaws.com", HostNames;
@@ -331,10 +333,11 @@ settings! {
 settings! {
     /// The version of erk that plans are written for.
     pub struct ErkSettings in "erk" {
-        /// The version of erk that your team uses; plans are written in a form that it can read. Before
-        /// 2025-12, erk reads a plan between `erk:plan-content` markers only. Before 2026-01, it cannot
-        /// update a header with `plan_comment_id`, so the header is written without it. The commands
-        /// under "Next steps" depend on the version too. Every erk reads the forms of older versions.
+        /// The version of erk that your team uses; plans are written in a form that it can read.
+        /// Before 2025-12, erk reads a plan between `erk:plan-content` markers only. Before
+        /// 2026-01, it cannot update a header with `plan_comment_id`, so the header is written
+        /// without it. The commands under "Next steps" depend on the version too. Every erk reads
+        /// the forms of older versions.
         version: Version as "erk_version" = "latest", ErkVersion;
         /// Whether a plan is shown unfolded in its comment. This requires version 2026-02 or later,
         /// because erk before 15 January 2026 does not find such a plan.
@@ -404,15 +407,15 @@ settings! {
         silence("silence_seconds"): Duration as "seconds" = 300, Integer(1, 86_400, "seconds");
         /// Maximum number of model responses in one agent turn.
         max_turns: u32 = 40, Integer(1, 1_000, "turns");
-        /// Maximum cost of one run, in US dollars; 0 for no limit. All costs are those that the agent
-        /// reports with its result: one turn can exceed the limit, and for an agent that reports no
-        /// costs, limits on cost have no effect.
+        /// Maximum cost of one run, in US dollars; 0 for no limit. All costs are those that the
+        /// agent reports with its result: one turn can exceed the limit, and for an agent that
+        /// reports no costs, limits on cost have no effect.
         run_cost("max_cost_usd"): Option<Micros> as "dollars" = 5.0, Dollars(10_000.0);
         /// Maximum number of tries of one agent turn that fails for a temporary reason (overload,
         /// network).
         tries: u32 = 3, Integer(1, 10, "tries");
-        /// Maximum length of a prompt, in characters. If a conversation is longer, posts in the middle
-        /// are left out.
+        /// Maximum length of a prompt, in characters. If a conversation is longer, posts in the
+        /// middle are left out.
         max_prompt("max_prompt_chars"): usize = 600_000, Integer(10_000, 5_000_000, "characters");
         /// Whether agents may ask people questions.
         ask: bool = true, Boolean;
@@ -435,8 +438,8 @@ settings! {
         cost_per_day("cost_per_day_usd"): Option<Micros> as "dollars" = 200.0, Dollars(1_000_000.0);
         /// Folder with your own instructions for agents: `plan-extractor.md`, `planner.md` and
         /// `researcher.md` for all repositories, and the same names in a subfolder `OWNER/NAME` for
-        /// one repository. Each file is at most 200 KB and is read at the start. Empty for the built-in
-        /// instructions.
+        /// one repository. Each file is at most 200 KB and is read at the start. Empty for the
+        /// built-in instructions.
         prompts_folder("prompts"): Option<PathBuf> as "optional" = "", OptionalPath;
         also {
             /// The agents' instructions, read from the folder.

@@ -38,7 +38,8 @@ pub use render::{language, render, table};
 /// Maximum size of a plan, in bytes: more than fits in thirty GitHub comments.
 pub const MAX_BYTES: usize = 2 * 1024 * 1024;
 
-/// Parses a plan. A byte-order mark is dropped and line breaks become `\n`; nothing else is changed.
+/// Parses a plan. A byte-order mark is dropped and line breaks become `\n`; nothing else is
+/// changed.
 ///
 /// # Errors
 ///

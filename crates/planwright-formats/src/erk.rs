@@ -42,7 +42,8 @@ impl Version {
         (Self::Latest, "latest"),
     ];
 
-    /// Returns the version for `latest` or for the month of a release, `YYYY-MM`, from November 2025 on.
+    /// Returns the version for `latest` or for the month of a release, `YYYY-MM`, from November
+    /// 2025 on.
     pub fn from_name(name: &str) -> Option<Self> {
         if let Some((version, _)) = Self::NAMED.iter().find(|(_, known)| *known == name) {
             return Some(*version);
@@ -58,8 +59,8 @@ impl Version {
         self >= Self::February2026
     }
 
-    /// Whether this version accepts `plan_comment_id` when it updates a header. Without the field, erk
-    /// reads the plan from the first comment.
+    /// Whether this version accepts `plan_comment_id` when it updates a header. Without the field,
+    /// erk reads the plan from the first comment.
     pub fn accepts_comment_id(self) -> bool {
         self >= Self::January2026
     }

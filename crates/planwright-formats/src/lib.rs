@@ -1,8 +1,9 @@
-//! The text formats of implementation plans on GitHub, read and written: slash commands, erk metadata blocks, plan
-//! documents, action plans, questions, reports, specifications, session logs and agent streams.
+//! The text formats of implementation plans on GitHub, read and written: slash commands, erk
+//! metadata blocks, plan documents, action plans, questions, reports, specifications, session logs
+//! and agent streams.
 //!
-//! Everything here is a pure function of its input: no I/O, no async, no clock. Readers are tolerant, return values and
-//! diagnostics, and never panic; what is written reads back.
+//! Everything here is a pure function of its input: no I/O, no async, no clock. Readers are
+//! tolerant, return values and diagnostics, and never panic; what is written reads back.
 #![forbid(unsafe_code)]
 
 pub mod action_plan;

@@ -12,9 +12,9 @@
 //! | `_No response_`, which GitHub writes into issue forms | below a heading |
 //! | closed HTML comments, items and boxes without words | everywhere |
 //!
-//! Case, a full stop at the end and emphasis make no difference. Only whole paragraphs, list items and
-//! comments are removed, and headings of a template or form with nothing left below them. Everything
-//! else is kept byte for byte. Parsing takes linear time.
+//! Case, a full stop at the end and emphasis make no difference. Only whole paragraphs, list items
+//! and comments are removed, and headings of a template or form with nothing left below them.
+//! Everything else is kept byte for byte. Parsing takes linear time.
 
 mod locate;
 mod name;
@@ -73,8 +73,8 @@ impl Specification {
         self.sections.iter().all(|section| section.empty)
     }
 
-    /// Returns the specification for a planner: the source without placeholders and without line breaks
-    /// around it.
+    /// Returns the specification for a planner: the source without placeholders and without line
+    /// breaks around it.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -92,8 +92,8 @@ impl Specification {
 /// Returns how much there is to plan, from 0 to 1.
 ///
 /// Each list item, except non-goals, and every 600 characters of text count one point; 25 points or
-/// more are 1. The template with three requirements and three criteria has about 0.3, a page of prose
-/// about 0.2.
+/// more are 1. The template with three requirements and three criteria has about 0.3, a page of
+/// prose about 0.2.
 pub fn complexity(specification: &Specification) -> f64 {
     let items: usize = specification
         .sections
@@ -191,8 +191,8 @@ pub fn parse(title: &str, body: &str) -> Specification {
     }
 }
 
-/// Returns the text without the lines in `removed` (in order) and the blank lines after them. `true`
-/// marks a whole block, whose neighbours must not become one paragraph.
+/// Returns the text without the lines in `removed` (in order) and the blank lines after them.
+/// `true` marks a whole block, whose neighbours must not become one paragraph.
 fn without(lines: &Lines<'_>, removed: &[(Range<usize>, bool)]) -> String {
     let mut text = String::new();
     let mut at = 1;

@@ -38,8 +38,8 @@ pub(super) struct ProcessTree {
     mark: String,
 }
 
-/// Identifies a process even after its id was reused. The start time, in ticks since boot, is 0 for a
-/// process that is not in the table, and so for every process where there is no table.
+/// Identifies a process even after its id was reused. The start time, in ticks since boot, is 0 for
+/// a process that is not in the table, and so for every process where there is no table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct ProcessKey {
     pid: i32,

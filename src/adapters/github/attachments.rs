@@ -1,13 +1,13 @@
 //! Reads files that people attach to comments: without credentials, and only from GitHub's pages.
 //!
 //! Attachments have no API. GitHub's pages redirect to a store (on github.com: S3, or
-//! `objects.githubusercontent.com`) with a signed address. The author of a comment chooses what it links
-//! to, so every hop is checked: https (plain http only on the loopback interface, if the API itself is
-//! configured there), the host of GitHub's pages or one of the configured redirect hosts, the default
-//! port, and a public network address ([`resolver`]).
+//! `objects.githubusercontent.com`) with a signed address. The author of a comment chooses what it
+//! links to, so every hop is checked: https (plain http only on the loopback interface, if the API
+//! itself is configured there), the host of GitHub's pages or one of the configured redirect hosts,
+//! the default port, and a public network address ([`resolver`]).
 //!
-//! Attachments of private repositories require a signed-in person: an App's token does not open them
-//! (<https://github.com/octokit/octokit.js/issues/2786>), and none is sent.
+//! Attachments of private repositories require a signed-in person: an App's token does not open
+//! them (<https://github.com/octokit/octokit.js/issues/2786>), and none is sent.
 
 mod resolver;
 
@@ -56,7 +56,8 @@ impl Attachments {
     pub(super) fn new(transport: &Transport, api_url: &Url, hosts: &[String]) -> Self {
         let web = web_root(api_url);
         let hosts: Vec<String> = hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
-        // Hosts that the operator names may be in a private network, as an Enterprise Server may be.
+        // Hosts that the operator names may be in a private network, as an Enterprise Server may
+        // be.
         let own = Url::parse(&web)
             .ok()
             .and_then(|web| web.host_str().map(str::to_owned));
@@ -245,8 +246,8 @@ fn unreadable(what: &str, why: &str) -> ReadError {
     })
 }
 
-/// The error of an address that is not allowed. It names the origin only: paths and queries of stores are
-/// signed.
+/// The error of an address that is not allowed. It names the origin only: paths and queries of
+/// stores are signed.
 fn elsewhere(address: &str) -> ReadError {
     let to = Url::parse(address).map_or_else(
         |_| "an unreadable address".to_owned(),

@@ -1,4 +1,5 @@
-//! Credentials: the App's JWT, and the access tokens of its installations, each minted in single flight.
+//! Credentials: the App's JWT, and the access tokens of its installations, each minted in single
+//! flight.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -26,7 +27,8 @@ const JWT_LIFETIME: Duration = Duration::from_mins(9);
 /// A token is replaced this long before it expires, so that it does not expire during a request.
 const REFRESH_EARLY: Duration = Duration::from_mins(5);
 
-/// Age up to which a token may not be known everywhere at GitHub, so that a 401 is worth another try.
+/// Age up to which a token may not be known everywhere at GitHub, so that a 401 is worth another
+/// try.
 const YOUNG_TOKEN: Duration = Duration::from_mins(1);
 
 /// Pauses before these tries.
@@ -150,8 +152,8 @@ impl Installation {
 }
 
 impl ApiClient {
-    /// Sends a request with the installation's token. A 401 means that nothing was done, so it is safe
-    /// to try again: a few times with a young token, once with a new token after an old one.
+    /// Sends a request with the installation's token. A 401 means that nothing was done, so it is
+    /// safe to try again: a few times with a young token, once with a new token after an old one.
     pub(super) async fn send_as_app(
         &self,
         key: &AppKey,
@@ -251,10 +253,11 @@ impl ApiClient {
         })
     }
 
-    /// Sends a request as the App itself (JWT). If GitHub rejects the JWT for its times, GitHub's `Date`
-    /// is adopted, once.
+    /// Sends a request as the App itself (JWT). If GitHub rejects the JWT for its times, GitHub's
+    /// `Date` is adopted, once.
     ///
-    /// The request precedes the operation's own request, so that an error means that nothing was done.
+    /// The request precedes the operation's own request, so that an error means that nothing was
+    /// done.
     pub(super) async fn call_as_app(
         &self,
         key: &AppKey,

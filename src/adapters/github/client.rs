@@ -27,8 +27,8 @@ pub(super) const PER_PAGE: usize = 100;
 /// Maximum number of pages of one list. GitHub takes no more than 2,500 comments on an issue.
 const MAX_PAGES: usize = 100;
 
-/// Maximum number of redirects that one request follows: a repository can be renamed and transferred,
-/// and so can an issue in it.
+/// Maximum number of redirects that one request follows: a repository can be renamed and
+/// transferred, and so can an issue in it.
 const MAX_REDIRECTS: u32 = 5;
 
 /// Whether a write notifies people: GitHub wants those further apart.
@@ -57,8 +57,8 @@ impl<T: DeserializeOwned + Send> Page for Vec<T> {
     }
 }
 
-/// A client of the REST API with one set of credentials. Tokens, lanes and rate limits are kept for each
-/// installation; a person's client uses installation 0.
+/// A client of the REST API with one set of credentials. Tokens, lanes and rate limits are kept for
+/// each installation; a person's client uses installation 0.
 pub(super) struct ApiClient {
     /// Base of the API.
     pub(super) api_url: Url,
@@ -139,8 +139,8 @@ impl ApiClient {
         self.get(repo, path, what).await?.json()
     }
 
-    /// Sends one write below a repository, in the installation's lane. The response may be an error:
-    /// see [`Response::error_for_status`].
+    /// Sends one write below a repository, in the installation's lane. The response may be an
+    /// error: see [`Response::error_for_status`].
     pub(super) async fn write(
         &self,
         repo: &Repo,
@@ -168,8 +168,8 @@ impl ApiClient {
         self.call(repo.installation, &request).await
     }
 
-    /// Reads every item of every page of a list below a repository, until `more` returns false for a
-    /// page.
+    /// Reads every item of every page of a list below a repository, until `more` returns false for
+    /// a page.
     pub(super) async fn pages<P: Page>(
         &self,
         repo: &Repo,

@@ -25,10 +25,12 @@ use crate::engine::model::trigger::Repo;
 /// Maximum size of a file that GitHub's endpoints for contents and blobs return, in bytes.
 const MAX_GITHUB_FILE: u64 = 100 * 1024 * 1024;
 
-/// Maximum size of the listing of a directory (at most 1,000 entries), in bytes. Longer JSON is a file.
+/// Maximum size of the listing of a directory (at most 1,000 entries), in bytes. Longer JSON is a
+/// file.
 const MAX_LISTING: usize = 4 * 1024 * 1024;
 
-/// Maximum number of cached commits. A check of a pull request looks up the same commit before each file.
+/// Maximum number of cached commits. A check of a pull request looks up the same commit before each
+/// file.
 const MAX_CACHED_COMMITS: usize = 64;
 
 /// A commit.
@@ -126,8 +128,8 @@ impl GitHub {
         if !has_content_type(&headers, "application/json") {
             return stream_body(body, &headers, most, idle, &request.what, take).await;
         }
-        // Only directories, submodules and links are described as JSON, but a server may also label the
-        // content of a file so.
+        // Only directories, submodules and links are described as JSON, but a server may also label
+        // the content of a file so.
         let mut held = Some(Vec::new());
         let mut buffer = |piece: &[u8]| match &mut held {
             None => take(piece),
@@ -207,8 +209,8 @@ pub(super) fn interrupted(what: &str, why: &str) -> ReadError {
     })
 }
 
-/// Passes the body on in pieces, up to `most` bytes, until `take` returns false. Fails if no piece arrives
-/// within `idle`.
+/// Passes the body on in pieces, up to `most` bytes, until `take` returns false. Fails if no piece
+/// arrives within `idle`.
 pub(super) async fn stream_body<B>(
     mut body: B,
     headers: &HeaderMap,

@@ -1,8 +1,8 @@
 //! Rate limits and the write lane.
 //!
-//! Rules: <https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api> and the page
-//! on best practices beside it. `retry-after` has precedence, then `x-ratelimit-reset` if nothing
-//! remains, then a minute, doubling.
+//! Rules: <https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api> and the
+//! page on best practices beside it. `retry-after` has precedence, then `x-ratelimit-reset` if
+//! nothing remains, then a minute, doubling.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -27,7 +27,8 @@ const DEFAULT_WAIT: Duration = Duration::from_mins(1);
 /// Maximum number of times the default wait doubles: up to 64 minutes.
 const MAX_DOUBLINGS: u32 = 6;
 
-/// Maximum wait. The window of the primary limit is an hour; a longer wait comes from a wrong clock.
+/// Maximum wait. The window of the primary limit is an hour; a longer wait comes from a wrong
+/// clock.
 const MAX_WAIT: Duration = Duration::from_hours(2);
 
 /// How long to wait after a rate limit.
@@ -96,8 +97,8 @@ fn retry_after(response: &Response, now: Millis) -> Option<Millis> {
     Some(now.plus(wait.clamp(Duration::from_secs(1), MAX_WAIT)))
 }
 
-/// Parses `x-ratelimit-reset` (epoch seconds). It is compared with the response's own `Date`, because
-/// this machine's clock may be wrong; a time in the past is ignored.
+/// Parses `x-ratelimit-reset` (epoch seconds). It is compared with the response's own `Date`,
+/// because this machine's clock may be wrong; a time in the past is ignored.
 fn reset(response: &Response, now: Millis) -> Option<Millis> {
     let seconds: i64 = response.header("x-ratelimit-reset")?.trim().parse().ok()?;
     let reset = Millis(seconds.saturating_mul(1000));

@@ -49,9 +49,10 @@ pub(super) fn next_page(header: &str) -> Option<&str> {
     }
 }
 
-/// Returns path and query of `address`, which may be relative to `path`, if it is below `api_url`: same
-/// scheme, host, port and path prefix, no user name. Otherwise returns the address without user, query
-/// and fragment for an error message: wherever GitHub's response points, the token goes to GitHub only.
+/// Returns path and query of `address`, which may be relative to `path`, if it is below `api_url`:
+/// same scheme, host, port and path prefix, no user name. Otherwise returns the address without
+/// user, query and fragment for an error message: wherever GitHub's response points, the token goes
+/// to GitHub only.
 pub(super) fn below(api_url: &Url, path: &str, address: &str) -> Result<String, String> {
     let mut url = api_url
         .join(path)
@@ -81,8 +82,8 @@ pub(super) fn below(api_url: &Url, path: &str, address: &str) -> Result<String, 
     Err(url.to_string())
 }
 
-/// Returns the path of the API's base without a trailing slash: empty on github.com, `/api/v3` on GitHub
-/// Enterprise Server.
+/// Returns the path of the API's base without a trailing slash: empty on github.com, `/api/v3` on
+/// GitHub Enterprise Server.
 pub(super) fn path_prefix(api_url: &Url) -> &str {
     api_url.path().trim_end_matches('/')
 }

@@ -20,8 +20,8 @@ use crate::engine::model::conversation::Conversation;
 use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::{IssueRef, Repo};
 
-/// How much earlier lists of own posts begin: GitHub's times are whole seconds, and its clocks differ a
-/// little. Too many posts are harmless, since markers decide.
+/// How much earlier lists of own posts begin: GitHub's times are whole seconds, and its clocks
+/// differ a little. Too many posts are harmless, since markers decide.
 const LOOK_BACK: Duration = Duration::from_mins(10);
 
 #[async_trait]
@@ -279,7 +279,8 @@ impl Forge for GitHub {
         let is_recent = |issue: &wire::Issue| Millis::from(issue.post.created_at) >= since;
         let issues = self
             .api
-            // `since` filters by the last change; behind the first older issue there are only older ones.
+            // `since` filters by the last change; behind the first older issue there are only older
+            // ones.
             .pages::<Vec<wire::Issue>>(repo, &path, &what, |page| {
                 page.last().is_some_and(is_recent)
             })

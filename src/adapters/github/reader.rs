@@ -22,7 +22,8 @@ use crate::engine::model::trigger::IssueRef;
 /// Settings of a [`Reader`].
 #[derive(Debug, Clone)]
 pub struct ReaderConfig {
-    /// Base of the REST API: `https://api.github.com`, or `https://HOST/api/v3` on GitHub Enterprise Server.
+    /// Base of the REST API: `https://api.github.com`, or `https://HOST/api/v3` on GitHub
+    /// Enterprise Server.
     pub api_url: Url,
     /// A person's token; `None` for public data only.
     pub token: Option<SecretString>,
@@ -104,8 +105,8 @@ impl Reader {
         })
     }
 
-    /// Reads the issue or pull request `number` of `owner/name` with every comment. No post is marked as
-    /// our own.
+    /// Reads the issue or pull request `number` of `owner/name` with every comment. No post is
+    /// marked as our own.
     ///
     /// # Errors
     /// GitHub refused, could not be reached, or gave an unreadable answer.
@@ -124,8 +125,8 @@ impl Reader {
         Ok(posts.into_thread(|_| false))
     }
 
-    /// Lists issues and pull requests of `owner/name`, newest first. An item that cannot be read does not
-    /// hide the others.
+    /// Lists issues and pull requests of `owner/name`, newest first. An item that cannot be read
+    /// does not hide the others.
     ///
     /// # Errors
     /// GitHub refused, could not be reached, or gave an unreadable answer.

@@ -46,8 +46,8 @@ impl Response {
         }
     }
 
-    /// Parses the body of a success. A write whose response cannot be read has happened all the same,
-    /// but its outcome (the new id) is unknown.
+    /// Parses the body of a success. A write whose response cannot be read has happened all the
+    /// same, but its outcome (the new id) is unknown.
     pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, ForgeError> {
         serde_json::from_slice(&self.body).map_err(|why| {
             let message = clean_message(&why.to_string());
@@ -149,7 +149,8 @@ fn status_error(response: &Response) -> ForgeError {
         StatusCode::FORBIDDEN if message.to_ascii_lowercase().contains("suspended") => {
             ForgeError::Unauthorized { what, message }
         }
-        // The words are from public issue threads (renovatebot/renovate#6215, #42992), not from the OpenAPI description.
+        // The words are from public issue threads (renovatebot/renovate#6215, #42992), not from the
+        // OpenAPI description.
         StatusCode::FORBIDDEN if body.mentions("is locked") => ForgeError::Locked { what, message },
         StatusCode::FORBIDDEN if body.mentions("archived so is read-only") => {
             ForgeError::Archived { what, message }

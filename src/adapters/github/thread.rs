@@ -1,4 +1,5 @@
-//! Reads a whole conversation: the issue and every page of its comments, with a limit on what is kept.
+//! Reads a whole conversation: the issue and every page of its comments, with a limit on what is
+//! kept.
 
 use super::client::{ApiClient, PER_PAGE};
 use super::wire;
@@ -18,8 +19,8 @@ pub(super) struct Posts {
     comments: Comments,
 }
 
-/// Reads the issue or pull request at `place`. GitHub redirects from a transferred issue to its current
-/// location, which is returned.
+/// Reads the issue or pull request at `place`. GitHub redirects from a transferred issue to its
+/// current location, which is returned.
 pub(super) async fn read_issue(
     api: &ApiClient,
     place: &IssueRef,
@@ -63,9 +64,9 @@ pub(super) async fn read(api: &ApiClient, place: &IssueRef) -> Result<Posts, For
     })
 }
 
-/// The comments read so far, with at most [`MAX_THREAD_BYTES`] of text. The oldest are dropped first, and
-/// those of people outside the repository before those of its members, so that a flood does not displace
-/// the plan.
+/// The comments read so far, with at most [`MAX_THREAD_BYTES`] of text. The oldest are dropped
+/// first, and those of people outside the repository before those of its members, so that a flood
+/// does not displace the plan.
 #[derive(Default)]
 struct Comments {
     kept: Vec<Option<wire::Comment>>,

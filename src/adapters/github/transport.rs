@@ -1,10 +1,10 @@
-//! Sends each request once: octocrab over a hyper service of our own, without retries, redirects or page
-//! helpers.
+//! Sends each request once: octocrab over a hyper service of our own, without retries, redirects or
+//! page helpers.
 //!
-//! octocrab's default client is not used because it adds a second `User-Agent` and reports every 5xx as
-//! an error of its own. hyper itself repeats a request only if a pooled connection turned out to be
-//! closed before the first byte was written. The errors here also tell whether a failed request can
-//! have reached GitHub.
+//! octocrab's default client is not used because it adds a second `User-Agent` and reports every
+//! 5xx as an error of its own. hyper itself repeats a request only if a pooled connection turned
+//! out to be closed before the first byte was written. The errors here also tell whether a failed
+//! request can have reached GitHub.
 
 use std::error::Error;
 use std::time::Duration;
@@ -29,12 +29,12 @@ use super::response::Response;
 use crate::adapters::redact::redact;
 use crate::adapters::text::{causes, error_chain};
 
-/// Maximum size of a response body, in bytes. A page of a hundred comments of 262,144 bytes, escaped,
-/// stays below it.
+/// Maximum size of a response body, in bytes. A page of a hundred comments of 262,144 bytes,
+/// escaped, stays below it.
 const MAX_RESPONSE: usize = 64 * 1024 * 1024;
 
-/// Time after which an idle connection is closed. GitHub's load balancer closes it after a minute, and a
-/// request sent on a closing connection has an unknown outcome.
+/// Time after which an idle connection is closed. GitHub's load balancer closes it after a minute,
+/// and a request sent on a closing connection has an unknown outcome.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Requested format of a response.
@@ -47,7 +47,8 @@ pub(super) enum Format {
 }
 
 impl Format {
-    /// Media types: <https://docs.github.com/rest/using-the-rest-api/getting-started-with-the-rest-api#media-types>.
+    /// Media types:
+    /// <https://docs.github.com/rest/using-the-rest-api/getting-started-with-the-rest-api#media-types>.
     fn accept(self) -> &'static str {
         match self {
             Self::Json => "application/vnd.github+json",
@@ -118,7 +119,8 @@ pub(super) struct Transport {
 }
 
 impl Transport {
-    /// Validates the settings. Must be called inside a Tokio runtime, where octocrab starts its queue.
+    /// Validates the settings. Must be called inside a Tokio runtime, where octocrab starts its
+    /// queue.
     pub(super) fn new(
         api_url: &Url,
         request_timeout: Duration,
@@ -251,8 +253,8 @@ impl Transport {
     }
 }
 
-/// Loads the system's root certificates; none without `https`, because the simulator is plain HTTP and
-/// must run where there are no certificates.
+/// Loads the system's root certificates; none without `https`, because the simulator is plain HTTP
+/// and must run where there are no certificates.
 fn tls(https: bool) -> Result<ClientConfig, GitHubError> {
     let tls = ClientConfig::builder_with_provider(rustls::crypto::ring::default_provider().into())
         .with_safe_default_protocol_versions()

@@ -1,9 +1,9 @@
 //! Lists folders of a repository recursively.
 //!
-//! The id of a folder's tree is only in the listing of its parent folder. With it, one request lists
-//! everything below (<https://docs.github.com/rest/git/trees#get-a-tree>). Contents are then read by
-//! their ids: one request each instead of two, always the version that was listed, and no link is
-//! followed.
+//! The id of a folder's tree is only in the listing of its parent folder. With it, one request
+//! lists everything below (<https://docs.github.com/rest/git/trees#get-a-tree>). Contents are then
+//! read by their ids: one request each instead of two, always the version that was listed, and no
+//! link is followed.
 
 use serde::Deserialize;
 

@@ -1,5 +1,5 @@
-//! The parts of GitHub's JSON that are used. Unknown members are ignored, nullable ones may be null or
-//! missing.
+//! The parts of GitHub's JSON that are used. Unknown members are ignored, nullable ones may be null
+//! or missing.
 
 use chrono::{DateTime, Utc};
 use secrecy::SecretString;
@@ -83,9 +83,9 @@ impl Post {
         association.is_some_and(|association| insiders.contains(&association))
     }
 
-    /// Whether this App itself wrote it. GitHub names the App on posts written with its token; where it
-    /// does not, the bot account decides. Posts of a person signed in through the App name it too, but
-    /// that person is no bot.
+    /// Whether this App itself wrote it. GitHub names the App on posts written with its token;
+    /// where it does not, the bot account decides. Posts of a person signed in through the App name
+    /// it too, but that person is no bot.
     pub(super) fn is_own(&self, app_id: u64, login: &str) -> bool {
         let Some(user) = self.user.as_ref().filter(|user| user.is_bot()) else {
             return false;

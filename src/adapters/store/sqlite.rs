@@ -1,7 +1,7 @@
 //! The store on SQLite: one connection writes, a small pool reads.
 //!
-//! Writes wait for the single writing connection (first come, first served), so that no two writes meet
-//! in the database. Reads see the last commit and never wait.
+//! Writes wait for the single writing connection (first come, first served), so that no two writes
+//! meet in the database. Reads see the last commit and never wait.
 
 mod accept;
 mod answers;
@@ -41,8 +41,9 @@ use crate::engine::store::{
     RunOutcome, RunView, SavedPlan, Store, StoreError,
 };
 
-/// Longest time that a waiting run waits after the start before it is looked at: the longest default
-/// pause after a fault. A run that has to wait longer, for people or a limit, then waits again.
+/// Longest time that a waiting run waits after the start before it is looked at: the longest
+/// default pause after a fault. A run that has to wait longer, for people or a limit, then waits
+/// again.
 pub const MAX_WAIT_AFTER_START: Duration = Duration::from_mins(5);
 
 /// Options of a SQLite store.
@@ -66,9 +67,9 @@ impl Default for SqliteOptions {
 
 /// The store on one SQLite file, which belongs to this process alone while it is open.
 ///
-/// [`Store::work_arrived`] keeps one permit, so that an event between a fruitless [`Store::claim`] and
-/// the wait is not lost. It wakes one waiter, and every fruitful claim wakes the next, so that any
-/// number of workers share a burst.
+/// [`Store::work_arrived`] keeps one permit, so that an event between a fruitless [`Store::claim`]
+/// and the wait is not lost. It wakes one waiter, and every fruitful claim wakes the next, so that
+/// any number of workers share a burst.
 #[derive(Debug)]
 pub struct SqliteStore {
     queue: mpsc::Sender<Pending>,
@@ -95,14 +96,15 @@ macro_rules! write {
 }
 
 impl SqliteStore {
-    /// Opens or creates the database at `path`, migrates its schema, and takes back every lease of an
-    /// earlier process. Must be called within a tokio runtime.
+    /// Opens or creates the database at `path`, migrates its schema, and takes back every lease of
+    /// an earlier process. Must be called within a tokio runtime.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Failed`] with path and remedy: another process uses it, the directory is missing or
-    /// not writable, the file is something else, or a newer version of this program wrote it (it is left
-    /// untouched). [`StoreError::Lost`]: the database holds fewer changes than were recorded.
+    /// [`StoreError::Failed`] with path and remedy: another process uses it, the directory is
+    /// missing or not writable, the file is something else, or a newer version of this program
+    /// wrote it (it is left untouched). [`StoreError::Lost`]: the database holds fewer changes than
+    /// were recorded.
     pub async fn open(
         path: &Path,
         options: SqliteOptions,
@@ -127,8 +129,8 @@ impl SqliteStore {
 
     /// Takes back every lease, as [`SqliteStore::open`] does. Returns the number of runs.
     ///
-    /// Times ahead of `now` count as set by a clock that has been put back since: no waiting run is due
-    /// later than [`MAX_WAIT_AFTER_START`] from `now`, and nothing was spent after `now`.
+    /// Times ahead of `now` count as set by a clock that has been put back since: no waiting run is
+    /// due later than [`MAX_WAIT_AFTER_START`] from `now`, and nothing was spent after `now`.
     ///
     /// # Errors
     /// The database fails.
@@ -146,7 +148,8 @@ impl SqliteStore {
         open::check(path)
     }
 
-    /// Deletes the rows that `which` selects, in portions, so that other writes can happen in between.
+    /// Deletes the rows that `which` selects, in portions, so that other writes can happen in
+    /// between.
     async fn prune_all(&self, which: &'static str, before: Millis) -> Result<u64, StoreError> {
         let mut pruned = 0;
         loop {

@@ -77,8 +77,8 @@ impl Health {
         }
     }
 
-    /// Runs the checks unless the last result is recent. The lock is held meanwhile, so that concurrent
-    /// callers share the result.
+    /// Runs the checks unless the last result is recent. The lock is held meanwhile, so that
+    /// concurrent callers share the result.
     async fn report(&self) -> Report {
         let mut last = self.last.lock().await;
         let now = self.clock.now();

@@ -1,9 +1,9 @@
 //! The accept loop.
 //!
-//! `axum::serve` limits neither connections nor the time for headers, so hyper is driven directly. A
-//! connection that does not send its headers in time, or idles, is closed; connections over the limit
-//! wait in the backlog. One address on the internet can use half of the limit, so that the rest stays
-//! available to GitHub.
+//! `axum::serve` limits neither connections nor the time for headers, so hyper is driven directly.
+//! A connection that does not send its headers in time, or idles, is closed; connections over the
+//! limit wait in the backlog. One address on the internet can use half of the limit, so that the
+//! rest stays available to GitHub.
 
 use std::collections::HashMap;
 use std::io;
@@ -20,11 +20,13 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-/// Time limit for the headers of a request and for idle connections. Well below the 10 seconds after
-/// which GitHub gives up, so that a waiting delivery gets the slot of an idle or slow client in time.
+/// Time limit for the headers of a request and for idle connections. Well below the 10 seconds
+/// after which GitHub gives up, so that a waiting delivery gets the slot of an idle or slow client
+/// in time.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Maximum read buffer of a connection, in bytes. GitHub's headers are about 1 kB, most bodies below 32 kB.
+/// Maximum read buffer of a connection, in bytes. GitHub's headers are about 1 kB, most bodies
+/// below 32 kB.
 const MAX_CONNECTION_BUFFER: usize = 64 * 1024;
 
 /// Time limit for requests in flight during shutdown. GitHub waits no longer than 10 seconds.
@@ -56,8 +58,8 @@ pub async fn serve(
             tracing::debug!(%address, "connection refused: too many from this address");
             continue;
         };
-        // A response is one small segment, which must not wait for more data. A broken socket fails at the
-        // first read.
+        // A response is one small segment, which must not wait for more data. A broken socket fails
+        // at the first read.
         let _ = stream.set_nodelay(true);
         let connection = http.serve_connection(TokioIo::new(stream), service.clone());
         let watched = graceful.watch(connection);
@@ -168,7 +170,8 @@ impl Drop for Peer {
     }
 }
 
-/// Returns the key of a client: an IPv4 address, or an IPv6 network of 64 bits, which one client may own.
+/// Returns the key of a client: an IPv4 address, or an IPv6 network of 64 bits, which one client
+/// may own.
 fn client_key(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(long) => {

@@ -1,6 +1,7 @@
 //! Responses of the receiver: a status code and a small JSON document.
 //!
-//! GitHub shows them in the App's "Recent deliveries", so they are written for people who look there.
+//! GitHub shows them in the App's "Recent deliveries", so they are written for people who look
+//! there.
 
 use std::borrow::Cow;
 

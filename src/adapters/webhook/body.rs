@@ -12,11 +12,12 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::answer::Answer;
 
-/// GitHub sends at most 25 MB (<https://docs.github.com/en/webhooks/webhook-events-and-payloads#payload-cap>).
+/// GitHub sends at most 25 MB
+/// (<https://docs.github.com/en/webhooks/webhook-events-and-payloads#payload-cap>).
 pub const MAX_BODY: usize = 25 * 1024 * 1024;
 
-/// Maximum size of a body that is read without a permit, in bytes. The longest comment that GitHub takes,
-/// with its issue, stays below it unless every character is escaped.
+/// Maximum size of a body that is read without a permit, in bytes. The longest comment that GitHub
+/// takes, with its issue, stays below it unless every character is escaped.
 pub const SMALL_BODY: usize = 256 * 1024;
 
 /// Maximum number of larger bodies in memory.
@@ -28,13 +29,13 @@ const LARGE_WAIT: Duration = Duration::from_secs(5);
 /// Time limit for a body. GitHub gives up on a delivery after 10 seconds.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A sender has [`RATE_INTERVAL`] for each portion of this many bytes, or for the end of the body, so that
-/// a sender that has stopped does not hold a connection or a permit for a large body.
+/// A sender has [`RATE_INTERVAL`] for each portion of this many bytes, or for the end of the body,
+/// so that a sender that has stopped does not hold a connection or a permit for a large body.
 const RATE_BYTES: usize = 16 * 1024;
 const RATE_INTERVAL: Duration = Duration::from_secs(3);
 
-/// Maximum number of bytes of a refused body that are read, and the time limit for it, so that the sender
-/// gets the response instead of a broken connection.
+/// Maximum number of bytes of a refused body that are read, and the time limit for it, so that the
+/// sender gets the response instead of a broken connection.
 const MAX_DISCARDED: usize = 32 * 1024 * 1024;
 const DISCARD_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -63,8 +64,8 @@ pub(super) fn is_too_large(body: &Body) -> bool {
 
 /// Reads the whole body, or returns the response that refuses it.
 ///
-/// The permit for a large body is acquired once more than [`SMALL_BODY`] has arrived, because announcing
-/// a large one costs the sender nothing.
+/// The permit for a large body is acquired once more than [`SMALL_BODY`] has arrived, because
+/// announcing a large one costs the sender nothing.
 pub(super) async fn read(mut body: Body, large: &LargeBodies) -> Result<Buffered, Answer> {
     let announced = body
         .size_hint()

@@ -1,7 +1,7 @@
 //! Decides what a delivery asks for, on a blocking thread if it is large.
 //!
-//! The longest comment takes tens of milliseconds to parse. On the threads that serve connections, a few
-//! of them would delay every other delivery and the health checks.
+//! The longest comment takes tens of milliseconds to parse. On the threads that serve connections,
+//! a few of them would delay every other delivery and the health checks.
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use tokio::time::timeout;
 use super::Verified;
 use crate::engine::decide::{AppIdentity, Decision, PayloadError, decide};
 
-/// Maximum size of a body that is decided on the thread that read it, in bytes. GitHub's part is about
-/// 10 KiB, and the rest is a comment that is parsed in a few milliseconds.
+/// Maximum size of a body that is decided on the thread that read it, in bytes. GitHub's part is
+/// about 10 KiB, and the rest is a comment that is parsed in a few milliseconds.
 const MAX_DIRECT_BODY: usize = 16 * 1024;
 
 /// Maximum time that a delivery waits for its turn. GitHub gives up after 10 seconds.

@@ -1,4 +1,5 @@
-//! Counts wrong signatures and logs them at most once a minute, so that a flood does not flood the log.
+//! Counts wrong signatures and logs them at most once a minute, so that a flood does not flood the
+//! log.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;

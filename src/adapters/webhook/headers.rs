@@ -6,8 +6,8 @@ use http::{HeaderMap, StatusCode};
 
 use super::answer::Answer;
 
-/// Maximum length of `X-GitHub-Event` and `X-GitHub-Delivery`, in bytes. GitHub sends short names and GUIDs;
-/// this leaves room for other senders.
+/// Maximum length of `X-GitHub-Event` and `X-GitHub-Delivery`, in bytes. GitHub sends short names
+/// and GUIDs; this leaves room for other senders.
 const MAX_NAME: usize = 64;
 
 const EVENT: &str = "x-github-event";
@@ -108,8 +108,8 @@ fn name<'a>(
         .ok_or_else(|| bad("is malformed"))
 }
 
-/// Refuses a delivery for another App or webhook (421). Senders without these headers are trusted: they
-/// know the secret.
+/// Refuses a delivery for another App or webhook (421). Senders without these headers are trusted:
+/// they know the secret.
 pub(super) fn check_target(headers: &HeaderMap, app_id: u64) -> Result<(), Answer> {
     let text = |name| {
         headers

@@ -50,10 +50,12 @@ pub(super) struct Transcript {
     /// Use only entries of this session, and entries without a session id
     #[arg(long, value_name = "ID")]
     session_id: Option<String>,
-    /// Split the transcript into parts of at most this size, at four characters per token; entries are never split. Needs --output
+    /// Split the transcript into parts of at most this size, at four characters per token; entries
+    /// are never split. Needs --output
     #[arg(long, value_name = "N", requires = "output")]
     max_tokens: Option<NonZeroUsize>,
-    /// Write the parts to NAME-1.xml, NAME-2.xml, … in this directory and print their paths; no file is overwritten
+    /// Write the parts to NAME-1.xml, NAME-2.xml, … in this directory and print their paths; no
+    /// file is overwritten
     #[arg(long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// Keep everything: omit and truncate nothing

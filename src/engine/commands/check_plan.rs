@@ -45,8 +45,8 @@ const MAX_FILES: usize = 50;
 /// Maximum number of annotations of one check run; they take twenty requests.
 const MAX_REMARKS: usize = 1_000;
 
-/// The label stays set on pull requests, so that new commits are checked as well, and one comment is
-/// kept up to date.
+/// The label stays set on pull requests, so that new commits are checked as well, and one comment
+/// is kept up to date.
 pub(super) const REPORTING: reports::Reporting = reports::Reporting {
     keeps_label_on_pull_request: true,
     shares_comment: true,
@@ -277,8 +277,8 @@ fn budget(context: &Context) -> usize {
     }
 }
 
-/// Reports plans that could not be read as skipped or unreadable; only [`NotRead::StepError`] ends the
-/// run.
+/// Reports plans that could not be read as skipped or unreadable; only [`NotRead::StepError`] ends
+/// the run.
 fn unless_stopped(
     plan: Result<Judged, NotRead>,
     name: &str,

@@ -169,7 +169,8 @@ fn closed_and_locked_places_are_fine() {
     one(decided("issue_comment", &body));
 }
 
-/// Anybody who can comment could otherwise ask for thousands of runs, each with a copy of the comment.
+/// Anybody who can comment could otherwise ask for thousands of runs, each with a copy of the
+/// comment.
 #[test]
 fn a_comment_full_of_commands_asks_for_eight() {
     let many = "/answer skip\n".repeat(5_000);
@@ -351,7 +352,8 @@ fn what_is_ignored_and_why() {
             ),
             "this App does not handle `installation` with action `renamed`",
         ),
-        // Actions that do not concern us may look as they like: GitHub's `pinned` has no `label`, `stacked` was new.
+        // Actions that do not concern us may look as they like: GitHub's `pinned` has no `label`,
+        // `stacked` was new.
         (
             "issues",
             with(

@@ -1,4 +1,5 @@
-//! Decides between rated candidates: one plan, none, or several if it is unclear which one is meant.
+//! Decides between rated candidates: one plan, none, or several if it is unclear which one is
+//! meant.
 
 use std::cmp::Reverse;
 

@@ -215,7 +215,8 @@ fn the_note_is_short_whatever_the_paths() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Nothing is lost, nothing is over the limits, and the order in which files come does not matter.
+    /// Nothing is lost, nothing is over the limits, and the order in which files come does not
+    /// matter.
     #[test]
     fn every_file_is_taken_or_named_within_the_limits(
         files in prop::collection::btree_map("[.](planwright|spektacular)/knowledge/(conventions/)?[a-d]{1,2}[.](md|txt)", (0_u64..40, 0_u8..9), 0..30),

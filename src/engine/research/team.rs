@@ -59,8 +59,8 @@ pub trait ResearchHost: Send {
 /// Checks whether a turn can start now. Call it before reading anything for the agents.
 ///
 /// # Errors
-/// Returns [`StepError::Wait`] while the backoff after a fault lasts, or if all agents are busy with
-/// other runs.
+/// Returns [`StepError::Wait`] while the backoff after a fault lasts, or if all agents are busy
+/// with other runs.
 pub fn ready(research: &Research, team: &ResearchDeps) -> Result<(), StepError> {
     let now = team.clock.now();
     match research.next(now) {
@@ -80,9 +80,9 @@ pub fn ready(research: &Research, team: &ResearchDeps) -> Result<(), StepError> 
 /// Works until every topic is finished. Finished topics are not changed.
 ///
 /// # Errors
-/// Returns [`StepError::Wait`] as [`ready`] does, [`StepError::Cancelled`], and errors of the desk. Running
-/// turns are awaited first (and cancelled if the run was asked to stop), and their results are
-/// saved, because they have been paid for.
+/// Returns [`StepError::Wait`] as [`ready`] does, [`StepError::Cancelled`], and errors of the desk.
+/// Running turns are awaited first (and cancelled if the run was asked to stop), and their results
+/// are saved, because they have been paid for.
 pub async fn work(
     research: &mut Research,
     team: &ResearchDeps,

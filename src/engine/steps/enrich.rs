@@ -43,9 +43,9 @@ enum Step {
 /// read.
 ///
 /// # Errors
-/// Returns [`StepError::Wait`] while people are asked or a fault is waited out, [`StepError::Failed`] if the
-/// run fails, [`StepError::Cancelled`] if it is cancelled, and [`StepError::Forge`] or [`StepError::Store`] if
-/// GitHub or the store fails.
+/// Returns [`StepError::Wait`] while people are asked or a fault is waited out,
+/// [`StepError::Failed`] if the run fails, [`StepError::Cancelled`] if it is cancelled, and
+/// [`StepError::Forge`] or [`StepError::Store`] if GitHub or the store fails.
 pub async fn enrich(
     context: &mut Context,
     agent: &Arc<dyn Agent>,

@@ -19,8 +19,8 @@ use crate::formats::command::{Permission, read_options};
 /// Returns the plan of the named session log, or else the best candidate in the conversation.
 ///
 /// # Errors
-/// Returns [`StepError::Forge`] if GitHub does not return the authors' permissions, and [`StepError::Failed`]
-/// for the errors of [`verify::find`].
+/// Returns [`StepError::Forge`] if GitHub does not return the authors' permissions, and
+/// [`StepError::Failed`] for the errors of [`verify::find`].
 pub(super) async fn find(
     context: &Context,
     thread: &Arc<Conversation>,

@@ -17,8 +17,8 @@ const AT_A_TIME: usize = 4;
 /// Returns an empty result for a repository without documents.
 ///
 /// # Errors
-/// Returns [`StepError::Forge`] if GitHub does not respond or refuses. A single document that cannot be
-/// read is left out.
+/// Returns [`StepError::Forge`] if GitHub does not respond or refuses. A single document that
+/// cannot be read is left out.
 pub async fn gather(
     forge: &dyn Forge,
     repo: &Repo,

@@ -66,8 +66,8 @@ pub(in crate::engine) fn identify(context: &mut Context, found: &SearchResult, a
 /// the progress.
 ///
 /// # Errors
-/// Returns an error if GitHub or the store fails, and [`StepError::Settling`] while GitHub may not yet
-/// show a plan issue that was just created.
+/// Returns an error if GitHub or the store fails, and [`StepError::Settling`] while GitHub may not
+/// yet show a plan issue that was just created.
 pub(in crate::engine) async fn same(context: &mut Context) -> Result<Option<Known>, StepError> {
     match before(context).await? {
         Before::New(_) => Ok(None),

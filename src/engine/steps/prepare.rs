@@ -99,8 +99,8 @@ pub(in crate::engine) async fn thread(context: &mut Context) -> Result<Conversat
 /// comment; that case only justifies a short wait.
 ///
 /// # Errors
-/// Returns [`StepError::Settling`] if the list must be read again, and [`StepError::Forge`] if GitHub does
-/// not respond.
+/// Returns [`StepError::Settling`] if the list must be read again, and [`StepError::Forge`] if
+/// GitHub does not respond.
 pub(in crate::engine) async fn current_thread(
     context: &Context,
 ) -> Result<Conversation, StepError> {

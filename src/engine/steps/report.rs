@@ -405,8 +405,8 @@ pub(super) async fn show(context: &mut Context, stage: &str, body: &str) -> Resu
 }
 
 /// Turns the status comment into the final report. The start is stored first, so that no later
-/// attempt overwrites it with an earlier step. If GitHub refuses the report permanently, it is posted
-/// on the plan issue, if there is one.
+/// attempt overwrites it with an earlier step. If GitHub refuses the report permanently, it is
+/// posted on the plan issue, if there is one.
 async fn finish(context: &mut Context, body: &str) -> Result<(), StepError> {
     if context.progress.closing != Some(context.round) {
         context.progress.closing = Some(context.round);

@@ -60,9 +60,9 @@ pub(in crate::engine) async fn begin(
 /// researched again.
 ///
 /// # Errors
-/// Returns [`StepError::Failed`] if too few topics have a report or a limit is reached, [`StepError::Wait`]
-/// if the agents have to wait, [`StepError::Cancelled`] if the run is cancelled, and [`StepError::Forge`] or
-/// [`StepError::Store`] if GitHub or the store fails.
+/// Returns [`StepError::Failed`] if too few topics have a report or a limit is reached,
+/// [`StepError::Wait`] if the agents have to wait, [`StepError::Cancelled`] if the run is
+/// cancelled, and [`StepError::Forge`] or [`StepError::Store`] if GitHub or the store fails.
 pub(in crate::engine) async fn research(
     context: &mut Context,
     agent: &Arc<dyn Agent>,

@@ -121,8 +121,8 @@ fn hash(content: &[u8]) -> String {
     digits
 }
 
-/// Returns the direct children of a folder by name; the value is `None` for a folder. The path of the
-/// root is empty.
+/// Returns the direct children of a folder by name; the value is `None` for a folder. The path of
+/// the root is empty.
 pub(crate) fn children<'a>(
     tree: &'a Tree,
     folder: &str,

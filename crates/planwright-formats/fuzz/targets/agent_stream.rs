@@ -1,4 +1,5 @@
-//! What agents print: any bytes give a summary whose counts add up, and how they are cut into pushes makes no difference.
+//! What agents print: any bytes give a summary whose counts add up, and how they are cut into
+//! pushes makes no difference.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Hidden text and an agent's answer: what people see is a fixed point, and an accepted answer is a document that reads
-//! back with nothing of ours in its plan.
+//! Hidden text and an agent's answer: what people see is a fixed point, and an accepted answer is a
+//! document that reads back with nothing of ours in its plan.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,5 @@
-//! Plans: a document reads back, parts join to the same bytes, names and summaries keep their limits.
+//! Plans: a document reads back, parts join to the same bytes, names and summaries keep their
+//! limits.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

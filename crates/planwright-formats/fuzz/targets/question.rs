@@ -1,4 +1,5 @@
-//! Questions: no words of an agent forge anything, and an answer is made of the options and of the text.
+//! Questions: no words of an agent forge anything, and an answer is made of the options and of the
+//! text.
 #![no_main]
 
 use comrak::nodes::NodeValue;

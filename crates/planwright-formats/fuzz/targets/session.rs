@@ -1,5 +1,5 @@
-//! Session logs: any bytes end in a plan or none; how they are cut into chunks makes no difference; transcripts are text
-//! that XML can hold.
+//! Session logs: any bytes end in a plan or none; how they are cut into chunks makes no difference;
+//! transcripts are text that XML can hold.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

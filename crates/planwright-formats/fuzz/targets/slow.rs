@@ -1,4 +1,5 @@
-//! The time that reading a text takes is in proportion to its length: a short text, repeated, is the length of a comment.
+//! The time that reading a text takes is in proportion to its length: a short text, repeated, is
+//! the length of a comment.
 #![no_main]
 
 use std::time::{Duration, Instant};

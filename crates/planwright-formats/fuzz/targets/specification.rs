@@ -1,4 +1,5 @@
-//! Specifications: what is real of a text is a part of it and is all there is to find in it; names are names again.
+//! Specifications: what is real of a text is a part of it and is all there is to find in it; names
+//! are names again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -264,7 +264,8 @@ impl Action {
         description.as_deref()
     }
 
-    /// Returns what the action works on: a path, an address, a command, an agent, or the first query.
+    /// Returns what the action works on: a path, an address, a command, an agent, or the first
+    /// query.
     pub fn target(&self) -> Option<&str> {
         match self {
             Self::Create(Create { path, .. }) | Self::Edit(Edit { path, .. }) => {

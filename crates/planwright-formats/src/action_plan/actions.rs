@@ -96,7 +96,8 @@ impl<'d, 'a> Parser<'d, 'a> {
         Err(self.mismatch(kind, expected))
     }
 
-    /// Reports fences of three around the content of a Markdown file, whose examples would end them.
+    /// Reports fences of three around the content of a Markdown file, whose examples would end
+    /// them.
     fn check_fence_length(&mut self, fields: &Fields, blocks: &[&Block<'a>]) {
         let path = fields.path.as_ref().map_or("", |path| path.as_str());
         let (_, extension) = path.rsplit_once('.').unwrap_or_default();

@@ -1,12 +1,12 @@
-//! Checks whether a plan would work on a set of files. Its actions are applied in order to a copy in
-//! memory, and everything that would fail is reported.
+//! Checks whether a plan would work on a set of files. Its actions are applied in order to a copy
+//! in memory, and everything that would fail is reported.
 //!
 //! The original validator checks each action against the files on disk (atte500/TeDDy, pre-flight
 //! validation). This one takes earlier actions and pairs into account: a file may be created and
 //! then edited, and a pair may build on the one before it. The effects of commands are unknown.
 //!
-//! An invalid action or pair changes nothing. `PRUNE` only forgets something that was read, which need
-//! not exist any more, so it never fails. Web addresses are not checked.
+//! An invalid action or pair changes nothing. `PRUNE` only forgets something that was read, which
+//! need not exist any more, so it never fails. Web addresses are not checked.
 
 use std::collections::HashSet;
 
@@ -77,8 +77,8 @@ pub fn required_paths(plan: &ActionPlan) -> Vec<ProjectPath> {
     paths
 }
 
-/// Applies `plan` to `files` and returns everything that would fail, in the order of the actions. An
-/// empty result means that the plan would work, as far as the files show.
+/// Applies `plan` to `files` and returns everything that would fail, in the order of the actions.
+/// An empty result means that the plan would work, as far as the files show.
 ///
 /// Work on hostile input is limited to some seconds: at most 4 GiB of text are searched for `FIND`
 /// texts (then the rest is rejected with [`FindingKind::TooMuchToSearch`]), and near misses are

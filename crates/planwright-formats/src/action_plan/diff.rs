@@ -1,5 +1,5 @@
-//! Compares a rejected plan with the expected structure: as text for people, as JSON for programs, as
-//! annotations for check runs.
+//! Compares a rejected plan with the expected structure: as text for people, as JSON for programs,
+//! as annotations for check runs.
 //!
 //! The output quotes the plan, which is untrusted. To post it, enclose it in a fence
 //! ([`super::fences::around`]).

@@ -151,7 +151,8 @@ kinds! {
     IndentedMessage = "indented-message",
 }
 
-/// Maximum number of errors that are collected in lists of keys. The rest of the text is not parsed.
+/// Maximum number of errors that are collected in lists of keys. The rest of the text is not
+/// parsed.
 pub(super) const MAX_ERRORS: usize = 100;
 
 /// The action of the rejected text that an error is in.

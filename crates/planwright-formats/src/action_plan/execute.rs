@@ -1,8 +1,9 @@
 //! Parses the command of an `EXECUTE`: plain `cd` and `export` lines at its top become its folder
 //! and environment.
 //!
-//! No shell syntax is interpreted. A `cd` or `export` line at the top that is not plain is an error,
-//! and everything from the first other line on is the command. Blank lines before it are skipped.
+//! No shell syntax is interpreted. A `cd` or `export` line at the top that is not plain is an
+//! error, and everything from the first other line on is the command. Blank lines before it are
+//! skipped.
 
 use super::path::{PathError, ProjectPath};
 

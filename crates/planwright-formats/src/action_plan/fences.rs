@@ -162,8 +162,8 @@ impl FenceLine {
 
 /// Returns `text` with longer outer fences if that alone makes it a valid plan.
 ///
-/// A fence with an info string inside another one counts as nested, and the next bare one closes it.
-/// `None` if nothing needs a repair, if there are other errors, or if the end of the content is
+/// A fence with an info string inside another one counts as nested, and the next bare one closes
+/// it. `None` if nothing needs a repair, if there are other errors, or if the end of the content is
 /// ambiguous. The repair decides what is content and what is an action, so a person must review it.
 pub fn repair(text: &str) -> Option<String> {
     if super::parse(text).is_ok() {

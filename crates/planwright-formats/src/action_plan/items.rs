@@ -159,8 +159,8 @@ fn parse_item<'a>(
     })
 }
 
-/// Rejects a link definition between two lines of a list. It has no node in the tree, so it shows up
-/// as a non-blank line that belongs to no block.
+/// Rejects a link definition between two lines of a list. It has no node in the tree, so it shows
+/// up as a non-blank line that belongs to no block.
 fn reject_definition(document: &Document<'_>, from: usize, to: usize) -> Result<(), PlanError> {
     match first_text_line(document.lines, from, to) {
         Some(line) => Err(definition(document, line)),
@@ -215,7 +215,8 @@ pub(super) enum Notation<'v> {
     Bare(&'v str),
 }
 
-/// Parses a value that is one link, one code span, or bare text. The error describes what was found.
+/// Parses a value that is one link, one code span, or bare text. The error describes what was
+/// found.
 pub(super) fn notation<'a, 'v>(
     value: &'v str,
     paragraph: &'a AstNode<'a>,

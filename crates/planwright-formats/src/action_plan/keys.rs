@@ -23,7 +23,8 @@ pub(super) struct Fields {
     pub(super) handoff: Vec<Resource>,
 }
 
-/// Parses the list below the title. Every key is kept; the known ones must have their exact spelling.
+/// Parses the list below the title. Every key is kept; the known ones must have their exact
+/// spelling.
 pub(super) fn header<'a>(
     document: &Document<'a>,
     list: &Block<'a>,

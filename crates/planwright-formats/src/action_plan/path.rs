@@ -8,8 +8,8 @@ use serde::{Serialize, Serializer};
 use crate::hidden;
 
 /// A path relative to the root of the project: components joined by `/`, none of them empty, `.` or
-/// `..`, without a drive letter, control characters or invisible characters. The path may not exist,
-/// and a symbolic link may lead out of the project; whoever opens it must check that.
+/// `..`, without a drive letter, control characters or invisible characters. The path may not
+/// exist, and a symbolic link may lead out of the project; whoever opens it must check that.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProjectPath(String);
 
@@ -72,8 +72,8 @@ impl PathError {
 }
 
 impl ProjectPath {
-    /// Parses a path. Backslashes count as slashes; leading, trailing and repeated slashes and `.` are
-    /// dropped.
+    /// Parses a path. Backslashes count as slashes; leading, trailing and repeated slashes and `.`
+    /// are dropped.
     ///
     /// ```
     /// use planwright_formats::action_plan::ProjectPath;
@@ -120,7 +120,8 @@ impl ProjectPath {
         Ok(Self(path.to_owned()))
     }
 
-    /// Parses the target of a link: decodes percent-encoding once, then like [`ProjectPath::parse`].
+    /// Parses the target of a link: decodes percent-encoding once, then like
+    /// [`ProjectPath::parse`].
     pub fn from_link(target: &str) -> Result<Self, PathError> {
         let path = target.strip_prefix('/').unwrap_or(target);
         if is_normalized(path) {
@@ -144,7 +145,8 @@ impl ProjectPath {
         &self.0
     }
 
-    /// Returns the parent folders from the nearest to the outermost, without the root of the project.
+    /// Returns the parent folders from the nearest to the outermost, without the root of the
+    /// project.
     pub fn ancestors(&self) -> impl Iterator<Item = Self> {
         let slashes = self.0.rmatch_indices('/');
         slashes.map(|(at, _)| Self(self.0[..at].to_owned()))
@@ -236,8 +238,8 @@ fn code_point(c: char) -> String {
     format!("U+{:04X}", u32::from(c))
 }
 
-/// Whether a path consists of ASCII letters, digits, `_` and `-`, with single dots inside and single
-/// slashes between its components. Most paths do, and they need no further parsing.
+/// Whether a path consists of ASCII letters, digits, `_` and `-`, with single dots inside and
+/// single slashes between its components. Most paths do, and they need no further parsing.
 fn is_normalized(path: &str) -> bool {
     let mut before = b'/';
     for byte in path.bytes() {

@@ -113,8 +113,8 @@ fn write_message(out: &mut String, resources: &[Resource], message: &str) {
     let _ = writeln!(out, "{message}");
 }
 
-/// Returns the bullet for a list before `message`. It differs from that of a list at the start of the
-/// message, because the two would otherwise be one list.
+/// Returns the bullet for a list before `message`. It differs from that of a list at the start of
+/// the message, because the two would otherwise be one list.
 fn bullet(message: &str) -> char {
     if message.starts_with('-') { '*' } else { '-' }
 }
@@ -198,8 +198,8 @@ pub fn language(path: &str) -> String {
     .to_owned()
 }
 
-/// Renders the actions as a Markdown table in which no link, mention, command or HTML of the plan is
-/// active.
+/// Renders the actions as a Markdown table in which no link, mention, command or HTML of the plan
+/// is active.
 pub fn table(plan: &ActionPlan) -> String {
     let mut out = "| # | Action | Target | Description |\n| --: | --- | --- | --- |\n".to_owned();
     for step in &plan.actions {
@@ -224,8 +224,8 @@ pub fn table(plan: &ActionPlan) -> String {
     out
 }
 
-/// Renders a code span in a table cell, where a pipe is escaped even in code. Parsers disagree about
-/// a backslash before a pipe, so such a text is rendered without code.
+/// Renders a code span in a table cell, where a pipe is escaped even in code. Parsers disagree
+/// about a backslash before a pipe, so such a text is rendered without code.
 fn cell_code(text: &str) -> String {
     if text.contains("\\|") {
         return block::quiet(&escaped(text));

@@ -55,7 +55,8 @@ proptest! {
         prop_assert!(read.summary.split_whitespace().count() <= 50);
         prop_assert!(read.recommendations.len() <= 5 && read.recommendations.len() <= read.recommendations_total);
         prop_assert!(read.file_paths.len() <= 10 && read.file_paths.len() <= read.file_paths_total);
-        // An escape in front of a point is gone in what a reader sees, so a path need not be a piece of the source.
+        // An escape in front of a point is gone in what a reader sees, so a path need not be a
+        // piece of the source.
         let is_path = |c: char| c.is_alphanumeric() || "./_-+".contains(c);
         prop_assert!(read.file_paths.iter().all(|path| path.len() <= 201 && path.chars().all(is_path)));
         prop_assert_eq!(read.size, text.len());

@@ -47,9 +47,9 @@ fn list_paths(paths: &[PathBuf]) -> String {
     paths.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the paths that `arg` may mean, best first, relative to the project: `arg` itself, in `folder`,
-/// and in the folder of Spektacular; for a specification also with `.md` in each folder. A path that
-/// leads out of a folder is not tried in it.
+/// Returns the paths that `arg` may mean, best first, relative to the project: `arg` itself, in
+/// `folder`, and in the folder of Spektacular; for a specification also with `.md` in each folder.
+/// A path that leads out of a folder is not tried in it.
 pub fn candidates(arg: &str, kind: DocumentKind, folder: &Path) -> Vec<PathBuf> {
     let mut found = vec![PathBuf::from(arg)];
     let path = Path::new(arg);

@@ -15,17 +15,18 @@ pub const MAX_NAME_CHARS: usize = 64;
 /// Maximum number before a name, which has six digits.
 const MAX_NUMBER: u32 = 999_999;
 
-/// The name of a specification, without `.md`: ASCII letters in lower case, digits, `-` and `_`, at most [`MAX_NAME_CHARS`].
+/// The name of a specification, without `.md`: ASCII letters in lower case, digits, `-` and `_`, at
+/// most [`MAX_NAME_CHARS`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Name(String);
 
 impl Name {
-    /// Parses a name: upper case becomes lower case, a run of blanks and punctuation one `-`, and `.md`
-    /// at the end is dropped.
+    /// Parses a name: upper case becomes lower case, a run of blanks and punctuation one `-`, and
+    /// `.md` at the end is dropped.
     ///
     /// # Errors
-    /// [`NameError`], with the remedy. Names must be the same on every computer and must not lead to
-    /// another folder.
+    /// [`NameError`], with the remedy. Names must be the same on every computer and must not lead
+    /// to another folder.
     pub fn parse(raw: &str) -> Result<Self, NameError> {
         if raw.is_empty() {
             return Err(NameError::Required);
@@ -112,9 +113,9 @@ pub enum NameError {
     NoNumber,
 }
 
-/// Creates a name from any text: lower case without accents, other characters than `a` to `z`, digits,
-/// `-` and `_` replaced by one `-`, none at the ends. Returns `default` if nothing is left. The result
-/// may be longer than [`MAX_NAME_CHARS`].
+/// Creates a name from any text: lower case without accents, other characters than `a` to `z`,
+/// digits, `-` and `_` replaced by one `-`, none at the ends. Returns `default` if nothing is left.
+/// The result may be longer than [`MAX_NAME_CHARS`].
 pub fn slug(text: &str, default: &str) -> String {
     let mut slug = String::new();
     let mut gap = false;
@@ -152,8 +153,8 @@ pub fn timestamped(name: &Name, now: DateTime<Utc>, taken: &dyn Fn(&str) -> bool
     }
 }
 
-/// Returns `NNNNNN_name` with the number after the highest of `existing` (names without `.md`), from
-/// `000001`.
+/// Returns `NNNNNN_name` with the number after the highest of `existing` (names without `.md`),
+/// from `000001`.
 ///
 /// # Errors
 /// [`NameError::NoNumber`] after 999,999.

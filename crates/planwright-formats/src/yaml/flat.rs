@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 
 use super::resolve;
 
-/// Maximum length of a text that is read here, in bytes. Longer texts are left to the parser and its
-/// limits.
+/// Maximum length of a text that is read here, in bytes. Longer texts are left to the parser and
+/// its limits.
 const MAX_BYTES: usize = 16 * 1024;
 
 /// Maximum nesting depth that is read here.

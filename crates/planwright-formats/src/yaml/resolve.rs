@@ -126,7 +126,8 @@ fn number_form(text: &str) -> Option<NumberForm> {
     }
 }
 
-/// Returns the value of `text`, which has this form; `None` where JSON has no such number or PyYAML fails (`0x_`).
+/// Returns the value of `text`, which has this form; `None` where JSON has no such number or PyYAML
+/// fails (`0x_`).
 fn number(text: &str, form: NumberForm) -> Option<Number> {
     let text = text.replace('_', "");
     let negative = text.starts_with('-');

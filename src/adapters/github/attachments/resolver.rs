@@ -1,5 +1,5 @@
-//! Resolves names to public network addresses only: a name that anybody may own must not lead into the
-//! operator's network.
+//! Resolves names to public network addresses only: a name that anybody may own must not lead into
+//! the operator's network.
 
 use std::collections::HashSet;
 use std::future::Future;
@@ -80,7 +80,8 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
         || (a == 198 && matches!(b, 18 | 19)))
 }
 
-/// Only global unicast (2000::/3) is public. Addresses that embed an IPv4 address count as that one.
+/// Only global unicast (2000::/3) is public. Addresses that embed an IPv4 address count as that
+/// one.
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let parts = address.segments();
     let embedded = |high: u16, low: u16| {

@@ -3,9 +3,9 @@
 //! The number of statements does not depend on the size of the batch: rows are passed as one JSON
 //! array, long texts as one string of bytes with offsets, so that nothing is escaped twice.
 //!
-//! Nearly always every delivery of a batch is new. This is tried first ([`ALL_NEW`]), in one message
-//! to the connection's thread. A known delivery in the batch violates the unique GUID (or key of
-//! what was said); the batch is then rolled back and stored statement by statement.
+//! Nearly always every delivery of a batch is new. This is tried first ([`ALL_NEW`]), in one
+//! message to the connection's thread. A known delivery in the batch violates the unique GUID (or
+//! key of what was said); the batch is then rolled back and stored statement by statement.
 
 use std::collections::HashSet;
 
@@ -57,8 +57,8 @@ ON CONFLICT DO NOTHING";
 /// Returns the GUIDs in one row: every row costs a wake-up of the caller's thread.
 const GUIDS_SINCE: &str = "SELECT json_group_array(guid) FROM deliveries WHERE id > ?1";
 
-/// A run starts as ready if it is not serial, or if it is the first of its place in the batch and the
-/// place has no active run. The SELECT is evaluated before the first row is inserted.
+/// A run starts as ready if it is not serial, or if it is the first of its place in the batch and
+/// the place has no active run. The SELECT is evaluated before the first row is inserted.
 pub(super) const INSERT_RUNS: &str = "
 INSERT INTO runs (delivery, idx, created_ms, run_at_ms, id, command, serial, place, repo_id, installation, state)
 SELECT deliveries.id, value ->> 1, value ->> 2, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
@@ -263,8 +263,8 @@ impl Bytes {
     }
 }
 
-/// GUID, event, action, installation, time, offset and length of the payload, deduplication key, offset
-/// and length of the text.
+/// GUID, event, action, installation, time, offset and length of the payload, deduplication key,
+/// offset and length of the text.
 type DeliveryRow<'a> = (
     &'a str,
     &'a str,
@@ -306,8 +306,8 @@ fn delivery_rows<'a>(
     (payloads, rows)
 }
 
-/// Delivery, index in it, time, id, command, serial, place, repository, installation, and whether it
-/// is the first of its place in the batch.
+/// Delivery, index in it, time, id, command, serial, place, repository, installation, and whether
+/// it is the first of its place in the batch.
 type RunRow<'a, D> = (
     D,
     usize,

@@ -1,5 +1,5 @@
-//! Decides which commands are answered: one answer per comment, and budgets for people without triage
-//! permission.
+//! Decides which commands are answered: one answer per comment, and budgets for people without
+//! triage permission.
 
 use sqlx::{Connection, SqliteConnection};
 
@@ -105,8 +105,8 @@ pub(super) async fn decide_answer(
     Ok(decision(ignored))
 }
 
-/// Returns why a command is ignored without looking up the actor's role, and whether it counts as an
-/// outsider's.
+/// Returns why a command is ignored without looking up the actor's role, and whether it counts as
+/// an outsider's.
 async fn ignored_unseen(
     connection: &mut SqliteConnection,
     request: &CommandRequest,

@@ -17,9 +17,9 @@ use super::open::private;
 /// Size of a record, in bytes: twenty digits and a line end.
 const RECORD_BYTES: u64 = 21;
 
-/// Triggers that count the changes of this connection. Heartbeats are not counted, because nothing of
-/// them has to survive. Deliveries count themselves, a batch as one change, because a trigger would run
-/// for each row.
+/// Triggers that count the changes of this connection. Heartbeats are not counted, because nothing
+/// of them has to survive. Deliveries count themselves, a batch as one change, because a trigger
+/// would run for each row.
 const COUNT: &str = "
 CREATE TEMP TRIGGER count_states AFTER UPDATE OF state ON main.runs
     BEGIN UPDATE pulse SET beats = beats + 1 WHERE id = 1; END;
@@ -64,8 +64,8 @@ pub(super) fn path(database: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Returns the recorded number of changes; `None` if there is no record, or one that a power failure left
-/// unwritten.
+/// Returns the recorded number of changes; `None` if there is no record, or one that a power
+/// failure left unwritten.
 pub(super) fn recorded(record: &Path) -> io::Result<Option<i64>> {
     let file = match File::open(record) {
         Ok(file) => file,
@@ -93,8 +93,8 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// Opens or creates the record and writes `count`, which is durable in the database. The record is
-    /// durable when this returns.
+    /// Opens or creates the record and writes `count`, which is durable in the database. The record
+    /// is durable when this returns.
     pub(super) fn open(record: &Path, count: i64) -> io::Result<Self> {
         let mut file = private().open(record)?;
         write(&mut file, count)?;
@@ -110,8 +110,8 @@ impl Changes {
         })
     }
 
-    /// Records that `count` changes are durable in the database. Not synchronised: after a power failure
-    /// the record may be behind, which is harmless.
+    /// Records that `count` changes are durable in the database. Not synchronised: after a power
+    /// failure the record may be behind, which is harmless.
     pub(super) fn note(&mut self, count: i64) {
         if count <= self.recorded {
             return;

@@ -1,4 +1,5 @@
-//! Translates SQLite's errors into messages an operator can act on. Statements and values are left out.
+//! Translates SQLite's errors into messages an operator can act on. Statements and values are left
+//! out.
 
 use sqlx::error::DatabaseError;
 use sqlx::sqlite::SqliteRow;
@@ -25,8 +26,8 @@ fn primary_code(error: &dyn DatabaseError) -> Option<i32> {
     Some(code & 0xff)
 }
 
-/// Whether the written row caused the error rather than the database: the connection stays usable, and
-/// other rows may be accepted.
+/// Whether the written row caused the error rather than the database: the connection stays usable,
+/// and other rows may be accepted.
 pub(super) fn is_about_the_row(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(primary_code);
     matches!(code, Some(CONSTRAINT | TOOBIG))

@@ -14,8 +14,8 @@ use crate::engine::store::{Accepted, StoreError};
 /// Maximum number of deliveries per commit: more gain nothing and make others wait longer.
 const MAX_BATCH: usize = 256;
 
-/// Maximum size of payloads and triggers per commit, in bytes, to bound the memory of a batch. A single
-/// delivery may exceed it.
+/// Maximum size of payloads and triggers per commit, in bytes, to bound the memory of a batch. A
+/// single delivery may exceed it.
 const MAX_BATCH_BYTES: usize = 1 << 20;
 
 /// A delivery that waits to be written.
@@ -65,8 +65,8 @@ fn portion(batch: &[Pending]) -> usize {
     fitting.max(1)
 }
 
-/// Writes a portion. If a row of it is refused, each delivery is written by itself, so that only the
-/// refused one fails.
+/// Writes a portion. If a row of it is refused, each delivery is written by itself, so that only
+/// the refused one fails.
 async fn write(core: &Core, portion: Vec<Pending>) {
     let (deliveries, results): (Vec<_>, Vec<_>) = portion
         .into_iter()

@@ -13,8 +13,8 @@ use crate::engine::model::run::RunId;
 use crate::engine::model::time::Millis;
 use crate::engine::store::{Claimed, Lease, LeaseStatus, RunOutcome, StoreError};
 
-/// The `RETURNING` clause of a claim. Where the delivery keeps the comment's text, the trigger gets it
-/// back.
+/// The `RETURNING` clause of a claim. Where the delivery keeps the comment's text, the trigger gets
+/// it back.
 macro_rules! claiming {
     ($update:literal) => {
         concat!(
@@ -32,9 +32,9 @@ RETURNING id, fence, attempt, round, cancel_requested, created_ms,
 }
 
 /// Takes the first run of each repository that has any (found by jumping from one repository to the
-/// next in the index, so that a long backlog costs nothing), and claims the one whose repository has
-/// the fewest running. Deferred runs come last, and one at a time in an installation: however many
-/// there are, they occupy one worker and one place in the write lane.
+/// next in the index, so that a long backlog costs nothing), and claims the one whose repository
+/// has the fewest running. Deferred runs come last, and one at a time in an installation: however
+/// many there are, they occupy one worker and one place in the write lane.
 pub(super) const CLAIM: &str = claiming!(
     "
 WITH RECURSIVE
@@ -285,7 +285,8 @@ pub(super) async fn recover_expired(
     recover(connection, now, false).await
 }
 
-/// Takes back every lease. Times ahead of `now` count as set by a clock that has been put back since.
+/// Takes back every lease. Times ahead of `now` count as set by a clock that has been put back
+/// since.
 pub(super) async fn recover_all(
     connection: &mut SqliteConnection,
     now: Millis,

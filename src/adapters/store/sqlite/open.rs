@@ -1,4 +1,5 @@
-//! Opening the database: locks, checks before anything is changed, migrations, connections, recovery.
+//! Opening the database: locks, checks before anything is changed, migrations, connections,
+//! recovery.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
@@ -38,8 +39,8 @@ const MIGRATIONS: [(&str, &str); 5] = [
 /// `PRAGMA application_id` of our files, set by the first migration: "PLNW".
 const APPLICATION_ID: i32 = 0x504c_4e57;
 
-/// Page size, in bytes. Most rows are small and most pages of a batch adjacent; with larger pages the
-/// one random index (the GUIDs) would write more for the same row.
+/// Page size, in bytes. Most rows are small and most pages of a batch adjacent; with larger pages
+/// the one random index (the GUIDs) would write more for the same row.
 const PAGE_SIZE: u32 = 4096;
 
 /// Page cache per connection, in KiB: the queue's working set; the kernel caches the rest.
@@ -208,8 +209,8 @@ impl FileState {
     }
 }
 
-/// Allows one process per path: recovery at the start takes back every lease, which is only right if no
-/// other process works on the runs.
+/// Allows one process per path: recovery at the start takes back every lease, which is only right
+/// if no other process works on the runs.
 fn take_lock(path: &Path) -> Result<File, StoreError> {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
@@ -229,15 +230,15 @@ fn take_lock(path: &Path) -> Result<File, StoreError> {
     }
 }
 
-/// Creates the database file readable by this user only (it holds text from private repositories; SQLite
-/// gives the WAL the same mode) and locks the file itself: the lock of the path does not cover hard
-/// links, or a lock file that was deleted.
+/// Creates the database file readable by this user only (it holds text from private repositories;
+/// SQLite gives the WAL the same mode) and locks the file itself: the lock of the path does not
+/// cover hard links, or a lock file that was deleted.
 ///
 /// The lock is `flock(2)`, which on Linux is independent of SQLite's own `fcntl(2)` locks. On other
 /// systems the two would conflict, so only the path is locked.
 ///
-/// Closing any descriptor of the file would release SQLite's locks in this process: the returned file
-/// must outlive the connections.
+/// Closing any descriptor of the file would release SQLite's locks in this process: the returned
+/// file must outlive the connections.
 fn take_database(path: &Path) -> Result<File, StoreError> {
     let file = private()
         .open(path)
@@ -304,8 +305,8 @@ fn cannot_open(path: &Path, error: &sqlx::Error) -> StoreError {
     ))
 }
 
-/// Checks the content before anything is written: switching to WAL mode would already change a foreign
-/// file, and the files of a database that has lost changes may still be restored.
+/// Checks the content before anything is written: switching to WAL mode would already change a
+/// foreign file, and the files of a database that has lost changes may still be restored.
 async fn check_content(
     path: &Path,
     plain: &SqliteConnectOptions,

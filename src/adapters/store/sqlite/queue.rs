@@ -1,7 +1,7 @@
 //! State changes of runs: ended, parked, cancelled, queued again.
 //!
-//! A statement of this adapter that writes outside a transaction and returns rows is read to its end
-//! (`fetch_all`), because only the last step commits and reports a failure to commit.
+//! A statement of this adapter that writes outside a transaction and returns rows is read to its
+//! end (`fetch_all`), because only the last step commits and reports a failure to commit.
 
 use sqlx::query::Query;
 use sqlx::sqlite::SqliteArguments;
@@ -38,9 +38,9 @@ UPDATE runs
 SET state = 'ready', attempt = max(attempt - 1, 0), lease_owner = NULL, lease_until_ms = NULL
 WHERE id = ?1 AND lease_owner = ?2 AND fence = ?3 AND state = 'running'";
 
-/// A request to cancel that the worker does not know of makes the run claimable at once. One that it
-/// knows of does not, or a run that cannot report its end at the moment would be claimed in a loop.
-/// The same holds for messages.
+/// A request to cancel that the worker does not know of makes the run claimable at once. One that
+/// it knows of does not, or a run that cannot report its end at the moment would be claimed in a
+/// loop. The same holds for messages.
 pub(super) const PARK: &str = "
 UPDATE runs
 SET state = CASE WHEN told > heard OR (cancel_requested IS NOT NULL AND cancel_told = 0) THEN 'ready' ELSE 'waiting' END,

@@ -29,8 +29,9 @@ pub(super) const END: &str = "
 UPDATE spending SET cost = ?5, turns = ?6, tools = ?7
 WHERE key = ?4 AND run = (SELECT id FROM runs WHERE id = ?1 AND lease_owner = ?2 AND fence = ?3)";
 
-// Each of the following returns the amount used since ?1 and the time of the oldest entry. Costs are
-// summed as floating-point numbers, which are exact up to billions of dollars and never overflow.
+// Each of the following returns the amount used since ?1 and the time of the oldest entry. Costs
+// are summed as floating-point numbers, which are exact up to billions of dollars and never
+// overflow.
 
 pub(super) const ACTOR_RUNS: &str = "
 SELECT count(*) AS used, min(at_ms) AS oldest FROM spending WHERE first = 1 AND at_ms > ?1 AND actor = ?2";

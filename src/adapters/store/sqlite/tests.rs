@@ -1,4 +1,5 @@
-//! Checks the query plans of frequent statements, which must not grow slower with backlog or history.
+//! Checks the query plans of frequent statements, which must not grow slower with backlog or
+//! history.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 

@@ -18,8 +18,8 @@ WHERE received_ms < ?1 AND NOT EXISTS (
     WHERE runs.delivery = deliveries.id AND (runs.finished_ms IS NULL OR runs.finished_ms >= ?1))
 LIMIT ?2";
 
-/// Selects deliveries whose runs were all refused. `IS NOT` is also true for runs without a code. The
-/// code is a literal so that the partial index is used; it is [`Code::PermissionDenied`].
+/// Selects deliveries whose runs were all refused. `IS NOT` is also true for runs without a code.
+/// The code is a literal so that the partial index is used; it is [`Code::PermissionDenied`].
 ///
 /// [`Code::PermissionDenied`]: crate::engine::model::failure::Code::PermissionDenied
 pub(super) const OLD_REFUSED: &str = "
@@ -48,8 +48,8 @@ pub(super) const DELETE_RUNS: &str =
 const DELETE_DELIVERIES: &str =
     "DELETE FROM deliveries WHERE id IN (SELECT value FROM json_each(?1))";
 
-/// Deletes audit entries. They outlive their run's row at most until the next pruning, never the other
-/// way round.
+/// Deletes audit entries. They outlive their run's row at most until the next pruning, never the
+/// other way round.
 const DELETE_AUDIT: &str = "
 DELETE FROM audit
 WHERE id IN (
@@ -57,8 +57,8 @@ WHERE id IN (
     WHERE at_ms < ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = audit.run)
     LIMIT ?2)";
 
-/// Deletes spending. A run's first turn stays as long as the run, because it records that the run was
-/// counted.
+/// Deletes spending. A run's first turn stays as long as the run, because it records that the run
+/// was counted.
 const DELETE_SPENDING: &str = "
 DELETE FROM spending
 WHERE rowid IN (
@@ -66,8 +66,8 @@ WHERE rowid IN (
     WHERE at_ms < ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = spending.run)
     LIMIT ?2)";
 
-/// Deletes records of commands. They count for a window, and decide about a comment as long as its run
-/// exists.
+/// Deletes records of commands. They count for a window, and decide about a comment as long as its
+/// run exists.
 const DELETE_ASKS: &str = "
 DELETE FROM asks
 WHERE rowid IN (
@@ -75,9 +75,9 @@ WHERE rowid IN (
     WHERE at_ms < ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = asks.run)
     LIMIT ?2)";
 
-/// Deletes one portion of the rows that ended before `before`: deliveries that `which` selects, audit
-/// entries, spending and records of commands. Returns the number of deliveries, and whether nothing
-/// older is left.
+/// Deletes one portion of the rows that ended before `before`: deliveries that `which` selects,
+/// audit entries, spending and records of commands. Returns the number of deliveries, and whether
+/// nothing older is left.
 pub(super) async fn prune_some(
     connection: &mut SqliteConnection,
     which: &'static str,

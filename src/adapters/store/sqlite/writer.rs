@@ -26,8 +26,8 @@ struct Slot {
     resources: Option<Resources>,
 }
 
-/// Files that the process holds while the store is open. Declared after the connection and therefore
-/// dropped after it.
+/// Files that the process holds while the store is open. Declared after the connection and
+/// therefore dropped after it.
 #[derive(Debug)]
 pub(super) struct Resources {
     /// The record of changes.

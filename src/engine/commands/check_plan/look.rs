@@ -184,8 +184,8 @@ impl ProjectFiles for Loaded {
 /// messages.
 ///
 /// # Errors
-/// Returns [`NotRead::Budget`] if the request budget is used up, and [`NotRead::StepError`] if the run
-/// has to stop.
+/// Returns [`NotRead::Budget`] if the request budget is used up, and [`NotRead::StepError`] if the
+/// run has to stop.
 pub(super) async fn load(
     files: &mut Repository<'_>,
     plan: &ActionPlan,

@@ -85,7 +85,8 @@ fn the_box_that_sends_answers_the_questions() {
     assert!(url.contains("#issuecomment-3310000004"), "{url}");
 }
 
-/// Either is enough: a renamed App keeps its id, and GitHub describes `performed_via_github_app` as nullable.
+/// Either is enough: a renamed App keeps its id, and GitHub describes `performed_via_github_app` as
+/// nullable.
 #[test]
 fn our_comment_is_known_by_the_app_or_by_the_login() {
     let (before, after) = (asked(), tick(&asked(), true));

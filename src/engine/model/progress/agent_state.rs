@@ -182,8 +182,8 @@ pub struct Round {
     pub skipped: Vec<usize>,
     /// Asked by the bot: the run is paused until a user with write permission decides.
     pub hold: bool,
-    /// Asked by the bot: which plan is meant. The options are those of [`SearchResult::unclear`], plus one
-    /// for "none of them".
+    /// Asked by the bot: which plan is meant. The options are those of [`SearchResult::unclear`],
+    /// plus one for "none of them".
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub which: bool,
     /// Id of the comment that contains the questions.

@@ -63,9 +63,9 @@ pub(super) fn which(unclear: &Unclear) -> Round {
 /// Posts the open round, processes the answers given so far, and waits for the rest.
 ///
 /// # Errors
-/// Returns [`StepError::Wait`] while answers are missing, [`StepError::Failed`] or [`StepError::Cancelled`] if the
-/// answers or the timeout end the run, and [`StepError::Forge`] or [`StepError::Store`] if GitHub or the
-/// store fails.
+/// Returns [`StepError::Wait`] while answers are missing, [`StepError::Failed`] or
+/// [`StepError::Cancelled`] if the answers or the timeout end the run, and [`StepError::Forge`] or
+/// [`StepError::Store`] if GitHub or the store fails.
 pub(super) async fn wait(context: &mut Context, stop: &StopFlag) -> Result<Step, StepError> {
     let asked = match post(context).await {
         Err(StepError::Forge(error)) if nobody_there(context, &error) => {

@@ -15,8 +15,8 @@ use crate::formats::text::truncate_chars;
 /// Checks the plan that the agent wrote.
 ///
 /// # Errors
-/// Returns [`StepError::Failed`] if neither the bot nor the agent found a plan, or if hidden text in the
-/// chosen plan needs a decision.
+/// Returns [`StepError::Failed`] if neither the bot nor the agent found a plan, or if hidden text
+/// in the chosen plan needs a decision.
 pub(super) fn check(
     context: &mut Context,
     text: String,

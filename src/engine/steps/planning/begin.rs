@@ -22,8 +22,8 @@ use std::sync::Arc;
 /// Gathers the inputs, storing each part before the next one is begun.
 ///
 /// # Errors
-/// Returns [`StepError::Failed`] for a specification that is empty or was changed after the command, for
-/// an invalid option, and for research with too few reports; otherwise see
+/// Returns [`StepError::Failed`] for a specification that is empty or was changed after the
+/// command, for an invalid option, and for research with too few reports; otherwise see
 /// [`super::super::enrich::enrich`].
 pub(in crate::engine::steps) async fn begin(
     context: &mut Context,

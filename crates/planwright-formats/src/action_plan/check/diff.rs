@@ -28,8 +28,8 @@ pub(super) fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
     capture_diff_slices(Algorithm::Myers, &old, &new)
 }
 
-/// Renders operations for people: `- ` before lines of `old`, `+ ` before lines of `new`, two blanks
-/// before lines of both, `...` for omitted lines.
+/// Renders operations for people: `- ` before lines of `old`, `+ ` before lines of `new`, two
+/// blanks before lines of both, `...` for omitted lines.
 pub(super) fn render(old: &[&str], new: &[&str], operations: Vec<DiffOp>) -> String {
     let mut lines = Vec::new();
     let mut end = 0;

@@ -63,8 +63,8 @@ impl FindingKind {
     }
 }
 
-/// Similarity of two different texts in hundredths, from 0.00 to 0.99. Serialized as a number such as
-/// `0.95`.
+/// Similarity of two different texts in hundredths, from 0.00 to 0.99. Serialized as a number such
+/// as `0.95`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Score(u8);
 
@@ -102,8 +102,8 @@ pub struct NearMiss {
     pub line: usize,
     /// Last line.
     pub end_line: usize,
-    /// Comparison by lines: `- ` for `FIND`, `+ ` for the file, two blanks for both. Shortened, without
-    /// a line break at its end.
+    /// Comparison by lines: `- ` for `FIND`, `+ ` for the file, two blanks for both. Shortened,
+    /// without a line break at its end.
     pub diff: String,
     /// Whether only white space differs.
     pub only_spaces: bool,
@@ -235,8 +235,8 @@ fn write_code(f: &mut fmt::Formatter<'_>, language: &str, content: &str) -> fmt:
 }
 
 impl fmt::Display for Finding {
-    /// Writes Markdown without a line break at its end: location and problem, the lines in question,
-    /// and how to fix it.
+    /// Writes Markdown without a line break at its end: location and problem, the lines in
+    /// question, and how to fix it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (line, message) = (self.span.start, self.message());
         write!(f, "line {line}: {message}\n\n{}", self.details())

@@ -2,13 +2,13 @@
 //!
 //! The search has two passes. The first slides a window of the height of the text over the file and
 //! counts the pairs of adjacent bytes that both have in common; it is linear in the file for any
-//! input. The second compares the few best windows by lines and characters, within a fixed number of
-//! steps.
+//! input. The second compares the few best windows by lines and characters, within a fixed number
+//! of steps.
 //!
 //! Limits: files up to [`MAX_FILE_BYTES`], texts up to [`MAX_FIND_LINES`] and [`MAX_FIND_BYTES`],
-//! twice [`MAX_CANDIDATES`] windows with [`MAX_STEPS`] steps each, and [`MAX_SEARCHES`] searches for
-//! one plan. Together they take two seconds at worst (a file of 1 MB, and ten times 1,000 lines of it
-//! in reverse order).
+//! twice [`MAX_CANDIDATES`] windows with [`MAX_STEPS`] steps each, and [`MAX_SEARCHES`] searches
+//! for one plan. Together they take two seconds at worst (a file of 1 MB, and ten times 1,000 lines
+//! of it in reverse order).
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -36,8 +36,8 @@ const MIN_SCORE: u8 = 60;
 
 /// Returns the lines of `text` that are most similar to `find`.
 ///
-/// Lines that differ in white space only are preferred, then the first of equals. `None` if nothing is
-/// similar or one of the texts is too long.
+/// Lines that differ in white space only are preferred, then the first of equals. `None` if nothing
+/// is similar or one of the texts is too long.
 pub(super) fn search(text: &str, find: &str) -> Option<NearMiss> {
     if text.is_empty() || text.len() > MAX_FILE_BYTES || find.len() > MAX_FIND_BYTES {
         return None;
@@ -82,8 +82,8 @@ fn candidates(text: &[&str], find: &[&str]) -> Vec<Range<usize>> {
     let height = find.len().min(text.len());
     let wanted = BytePairs::new(find);
     let mut seen = BytePairs::new(&[]);
-    // Ranks windows by the share of common pairs in both texts. A single line may be part of a longer
-    // one, so it is also ranked by the share in `find` alone.
+    // Ranks windows by the share of common pairs in both texts. A single line may be part of a
+    // longer one, so it is also ranked by the share in `find` alone.
     let (mut alike, mut within) = (Best::default(), Best::default());
     for (index, line) in text.iter().enumerate() {
         seen.enter(line, &wanted);
@@ -183,8 +183,8 @@ fn pairs(line: &str) -> impl Iterator<Item = usize> + '_ {
 
 /// Returns the share of characters that two groups of lines have in common, without line breaks.
 ///
-/// For a single line, additional characters at the ends of `near` do not count, because `find` may be
-/// a part of that line.
+/// For a single line, additional characters at the ends of `near` do not count, because `find` may
+/// be a part of that line.
 fn score(find: &[&str], near: &[&str], operations: &[DiffOp]) -> Score {
     let mut steps_left = MAX_STEPS;
     let (mut same, mut all) = (0, 0);

@@ -1,4 +1,5 @@
-//! Whatever the files and the plan: no panic, and the simulation is what applying the pairs one by one gives.
+//! Whatever the files and the plan: no panic, and the simulation is what applying the pairs one by
+//! one gives.
 
 use proptest::prelude::*;
 use proptest::sample::Index;
