@@ -18,12 +18,11 @@ const COMMANDS: [&str; 5] = [
     "/check-plan",
 ];
 
-/// `engine_outsiders` shows that a maintainer waits for one write of others. Here the writes since
-/// the request for the maintainer's role are counted, and on a busy machine more than one is sent
-/// before the reaction is queued. If all workers answered strangers, eight would be ahead of it.
+/// Counted from the request for the maintainer's role, because the reaction is queued when the role is
+/// known. Replies to the maintainer's earlier commands are not writes of others.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_flood_of_strangers_costs_twenty_comments_and_delays_a_maintainers_reaction_by_few_writes()
- {
+async fn a_flood_of_strangers_costs_twenty_comments_and_delays_a_maintainers_reaction_by_one_write()
+{
     let system = System::with(Options {
         environment: vec![
             ("PLANWRIGHT_GITHUB_WRITE_GAP_MS", "300".to_owned()),
@@ -63,7 +62,13 @@ async fn a_flood_of_strangers_costs_twenty_comments_and_delays_a_maintainers_rea
                 .rposition(|request| request.path == role)
                 .expect("the role is asked for before the reaction");
             let others = requests[asked_role..reaction].iter().filter(|request| {
-                request.method != Method::GET && !request.path.contains("access_tokens")
+                let to_maintainer = request.path.contains(&format!("/issues/{maintained}/"))
+                    || asked
+                        .iter()
+                        .any(|id| request.path.contains(&format!("/comments/{id}/")));
+                request.method != Method::GET
+                    && !request.path.contains("access_tokens")
+                    && !to_maintainer
             });
             waited.push(others.count());
         }
@@ -73,13 +78,12 @@ async fn a_flood_of_strangers_costs_twenty_comments_and_delays_a_maintainers_rea
         .iter()
         .map(|issue| system.said(REPO, *issue).len())
         .sum();
-    waited.sort_unstable();
     println!(
         "{COMMENTS} comments of {STRANGERS} strangers: {comments} comments of the bot; writes of others before each \
          reaction to a maintainer: {waited:?}"
     );
     assert!((1..=20).contains(&comments), "{comments}");
-    assert!(waited[waited.len() / 2] < 5, "{waited:?}");
+    assert!(waited.iter().all(|writes| *writes <= 1), "{waited:?}");
     for comment in asked {
         let run = runs.iter().find(|run| run.asked_in() == Some(comment));
         assert_eq!(run.unwrap().state, State::Succeeded);
