@@ -1,7 +1,9 @@
 //! The middle floor: decides and runs. Owns the traits through which the outside is reached:
-//! [`store::Store`], [`forge::Forge`], [`agent::Agent`] and [`clock::Clock`].
+//! [`store::Store`], [`forge::Forge`], [`agent::Agent`], [`checkout::Checkouts`] and
+//! [`clock::Clock`].
 
 pub mod agent;
+pub mod checkout;
 pub mod clock;
 pub mod commands;
 pub mod decide;
