@@ -77,6 +77,7 @@ impl Bot {
             clock,
             settings: Arc::new(config.engine.clone()),
             agent,
+            checkouts: None,
         };
         let workers = Workers::start(parts, config.store.retention);
         Ok(Self {

@@ -4,6 +4,8 @@
 //! An agent receives a prompt and returns text. It has no credentials and no access to GitHub: the
 //! engine decides what happens because of its output, and performs it.
 
+use std::path::PathBuf;
+
 use async_trait::async_trait;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -48,6 +50,9 @@ pub struct Task {
     pub files: Vec<Document>,
     /// The model to use for this turn; `None` for the one that the operator configured.
     pub model: Option<String>,
+    /// Absolute path of a read-only copy of the repository. If there is one, the agent gets tools
+    /// to read files there.
+    pub repository: Option<PathBuf>,
 }
 
 /// A coding agent.

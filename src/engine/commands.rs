@@ -173,7 +173,12 @@ async fn save(run: &mut CommandRun<'_>, work_out: WorkOut) -> Result<(), StepErr
         ready
     } else {
         run.stop.check_cancelled()?;
-        let ready = work_out(run).await?;
+        let mut ready = work_out(run).await?;
+        if let Ready::Plan(prepared) = &mut ready {
+            prepared
+                .base
+                .clone_from(&run.context.progress.repository.base);
+        }
         prepare::remember(run.context, &ready).await?;
         ready
     };

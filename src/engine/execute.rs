@@ -87,6 +87,8 @@ pub(super) fn context(parts: &Services, claimed: &Claimed) -> Context {
         status_written: None,
         outsider: false,
         reporting: commands::reporting(claimed.trigger.command),
+        checkouts: parts.checkouts.clone(),
+        checkout: None,
     }
 }
 

@@ -11,6 +11,7 @@ pub mod knowledge;
 pub mod known;
 pub mod planning;
 pub mod replies;
+pub mod repository;
 pub mod research;
 pub mod sources;
 mod steps;
@@ -24,7 +25,7 @@ use crate::engine::model::agent::Spent;
 use crate::engine::model::failure::Failure;
 use crate::engine::model::progress::{Enriched, Prepared, Saved};
 use crate::engine::model::run::RunId;
-use crate::engine::model::trigger::{IssueRef, Origin, Repo, Trigger};
+use crate::engine::model::trigger::{IssueRef, Origin, Repo, Trigger, digest};
 use crate::formats::block::{quiet, render_yaml};
 use crate::formats::command::Command;
 use crate::formats::question::boxes::shown;
@@ -33,6 +34,8 @@ pub use steps::next_steps;
 
 /// The key of the block that describes the result of a run for programs.
 pub const RESULT_BLOCK: &str = "planwright-result";
+/// The key of the block in a plan issue that describes the origin of the plan for programs.
+pub const SOURCE_BLOCK: &str = "planwright-source";
 /// The key of the block that describes the failure of a run for programs.
 pub const ERROR_BLOCK: &str = "planwright-error";
 
@@ -323,8 +326,29 @@ fn plan_issue(
         text.push_str(&format!("**Actions:**\n\n{table}\n"));
     }
     text.push_str(&steps::folded(next_steps));
+    text.push_str(&format!("{}\n\n", source(trigger, prepared)));
     text.push_str(&footer(run));
     text
+}
+
+/// Returns the block with the origin of a saved plan.
+fn source(trigger: &Trigger, prepared: &Prepared) -> String {
+    let place = &trigger.place;
+    let comment = match &trigger.origin {
+        Origin::Comment { url, .. } | Origin::Boxes { url, .. } => Some(url),
+        Origin::Label { .. } | Origin::Push { .. } | Origin::Local { .. } => None,
+    };
+    let base = prepared.base.as_ref();
+    let branch = base.and_then(|base| base.branch.as_ref());
+    let number = (place.number > 0).then_some(place.number);
+    let mut fields = Map::new();
+    fields.insert("repository".into(), json!(place.repo.full_name()));
+    fields.insert("ref".into(), json!(branch));
+    fields.insert("commit".into(), json!(base.map(|base| &base.commit)));
+    fields.insert("issue".into(), json!(number));
+    fields.insert("comment".into(), json!(comment));
+    fields.insert("plan_sha256".into(), json!(digest(&prepared.document)));
+    render_yaml(SOURCE_BLOCK, &fields)
 }
 
 /// Returns the origin of a saved plan in one line.

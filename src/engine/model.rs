@@ -6,6 +6,7 @@ pub mod candidate;
 pub mod conversation;
 pub mod failure;
 pub mod progress;
+pub mod repository;
 pub mod research;
 pub mod run;
 pub mod time;

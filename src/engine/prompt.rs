@@ -16,12 +16,14 @@ mod canary;
 mod conversation;
 mod data;
 mod plan;
+mod project;
 mod research;
 #[cfg(test)]
 mod tests;
 
 pub use canary::{new_words, obeys};
 pub use plan::{PlanPromptInput, corrected, plan};
+pub use project::Project;
 pub use research::{PromptContext, Try, document, place, report};
 
 /// The form in which the agent returns its plan.
@@ -88,6 +90,8 @@ pub struct PromptInput<'a> {
     /// An unguessable word requested by an instruction in the data. An agent that writes it follows
     /// instructions in the data.
     pub canary: &'a str,
+    /// The repository's files; `None` if the agent may not read them.
+    pub project: Option<Project<'a>>,
     /// Number of rounds of questions that may be asked; zero for none.
     pub rounds: u32,
     /// Maximum length of the whole prompt, in characters.

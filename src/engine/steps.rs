@@ -12,6 +12,7 @@ pub mod planning;
 pub mod prepare;
 pub mod publish;
 pub mod report;
+pub mod repository;
 pub mod research;
 pub mod source;
 pub mod verify;
@@ -19,6 +20,7 @@ pub mod verify;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::checkout::{Checkout, Checkouts};
 use super::effects::{Effects, StepError};
 use super::forge::ForgeError;
 use super::settings::Settings;
@@ -57,6 +59,10 @@ pub struct Context {
     pub outsider: bool,
     /// How the command reports.
     pub reporting: report::Reporting,
+    /// Source of read-only copies of the repository; `None` if agents get none.
+    pub checkouts: Option<Arc<dyn Checkouts>>,
+    /// The copy that the agents of this attempt read.
+    pub checkout: Option<Arc<Checkout>>,
 }
 
 impl Context {

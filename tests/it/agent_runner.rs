@@ -106,6 +106,7 @@ impl Rig {
             wanted: Vec::new(),
             files: Vec::new(),
             model: None,
+            repository: None,
             run: RunId::new(),
             system: "the instructions".to_owned(),
             prompt: prompt.to_owned(),

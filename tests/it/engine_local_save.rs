@@ -72,6 +72,7 @@ fn prepared(text: &str) -> Prepared {
         attached: Vec::new(),
         hidden: None,
         replaces: None,
+        base: None,
     }
 }
 

@@ -88,8 +88,8 @@ async fn a_conversation_titled_with_a_fence_leaves_the_sentence_around_it_whole(
                     planwright::formats::markdown::BlockKind::Code { fenced: true, .. }
                 )
             });
-        // The fields of the header.
-        assert_eq!(fences.count(), 1, "{number}: {}", plan.body);
+        // The fields of the header and of the source.
+        assert_eq!(fences.count(), 2, "{number}: {}", plan.body);
     }
 }
 

@@ -530,6 +530,7 @@ fn told(text: &str, place: Where) -> String {
         unconfirmed: &[],
         nonce: NONCE,
         canary: CANARY,
+        project: None,
         rounds: 3,
         most: 600_000,
     };
@@ -657,6 +658,7 @@ fn posted(title: &str, document: &str) -> Vec<String> {
         attached: Vec::new(),
         hidden: None,
         replaces: None,
+        base: None,
     };
     let saved = Saved {
         number: 14,
@@ -763,6 +765,7 @@ fn a_giant_text_does_not_drown_the_rest() {
         unconfirmed: &[],
         nonce: NONCE,
         canary: CANARY,
+        project: None,
         rounds: 3,
         most: 100_000,
     };

@@ -55,6 +55,7 @@ mod engine_matrix;
 mod engine_outsiders;
 mod engine_plan;
 mod engine_questions;
+mod engine_repository;
 mod engine_research;
 mod engine_save;
 mod engine_source;

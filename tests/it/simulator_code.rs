@@ -283,7 +283,14 @@ async fn trees_and_contents_are_named_by_what_is_in_them() {
     }
     let commit = world.get(&format!("/repos/{REPO}/commits/main")).await;
     let root = commit.json()["commit"]["tree"]["sha"].clone();
-    for name in [first.as_str(), "main", root.as_str().unwrap()] {
+    for (name, sha) in [
+        (first.as_str(), first.as_str()),
+        ("main", first.as_str()),
+        ("HEAD", first.as_str()),
+        (root.as_str().unwrap(), root.as_str().unwrap()),
+    ] {
+        let got = world.get(&format!("/repos/{REPO}/git/trees/{name}")).await;
+        assert_eq!(got.json()["sha"], sha, "{name}");
         let root = seen(name).await;
         let paths: Vec<_> = root.iter().map(|one| &one[0]).collect();
         assert_eq!(paths, ["copy", "docs", "docs.md"], "{name}");

@@ -4,6 +4,7 @@
 
 pub(crate) mod clock;
 pub(crate) mod fake_agent;
+pub(crate) mod fake_checkouts;
 pub(crate) mod fake_forge;
 pub(crate) mod hostile;
 pub(crate) mod model;

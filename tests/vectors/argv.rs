@@ -50,6 +50,7 @@ fn program(input: &Value) -> Program {
         wanted: Vec::new(),
         files: Vec::new(),
         model: None,
+        repository: None,
         run: RunId::new(),
         system: text("system"),
         prompt: match input["prompt_bytes"].as_u64() {

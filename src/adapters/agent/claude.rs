@@ -13,7 +13,7 @@
 //! | prompts on the terminal that nobody answers | `--permission-prompts none` |
 //! | a prompt that is a command (`/`, `!`) or an option (`-`) | standard input, with a fixed first line; `--disable-slash-commands` |
 //! | a prompt that attaches files (`@path`), which needs no tool and no permission | `--restricted` confines it to the working directory, which is empty, and to the project if one may be read; the prompt breaks up `@` |
-//! | a readable project ([`ClaudeSettings::project`]) with settings, hooks, MCP servers, `CLAUDE.md`, skills | the flags above apply to `--add-dir` too, and the client reads no `CLAUDE.md` there |
+//! | a readable project ([`ClaudeSettings::project`], [`Task::repository`]) with settings, hooks, MCP servers, `CLAUDE.md`, skills | the flags above apply to `--add-dir` too, and the client reads no `CLAUDE.md` there |
 //! | writing into that project | only writes into the working directory (`Edit(./**)`) are allowed, with or without a sandbox |
 //! | a long answer mistaken for silence, because it is printed only when complete, minutes later | `--include-partial-messages` prints its pieces, which are ignored |
 //! | a resumed session that keeps the instructions of its first turn | `--system-prompt-snapshot off`; every flag is repeated |
@@ -40,6 +40,9 @@ pub(super) const SYSTEM_FILE: &str = "system.md";
 /// Tools of a turn that produces files. They access the run's own directories only: the client
 /// confines them to its working directory, and the sandbox enforces it.
 const FILE_TOOLS: [&str; 5] = ["Read", "Grep", "Glob", "Write", "Edit"];
+
+/// Tools of a turn that reads a project.
+const READ_TOOLS: [&str; 3] = ["Read", "Grep", "Glob"];
 
 /// Tools that change files.
 const WRITE_TOOLS: [&str; 4] = ["Write", "Edit", "MultiEdit", "NotebookEdit"];
@@ -145,7 +148,7 @@ fn arguments(settings: &ClaudeSettings, task: &Task, system: &Path) -> Vec<OsStr
     .map(OsString::from)
     .into();
     args.push(system.into());
-    if let Some(project) = &settings.project {
+    if let Some(project) = project(settings, task) {
         args.extend(["--add-dir".into(), project.into()]);
     }
     let mut option = |name: &str, value: String| args.extend([name.into(), value.into()]);
@@ -154,7 +157,8 @@ fn arguments(settings: &ClaudeSettings, task: &Task, system: &Path) -> Vec<OsStr
     // latter would take the next argument for a tool.
     option("--tools", tools.join(","));
     if !tools.is_empty() {
-        option("--allowedTools", allowed(settings, tools).join(","));
+        let confined = project(settings, task).is_some();
+        option("--allowedTools", allowed(tools, confined).join(","));
     }
     option("--max-turns", task.limits.turns.to_string());
     if let Some(cost) = task.limits.cost {
@@ -196,22 +200,34 @@ fn environment(settings: &ClaudeSettings) -> Vec<(String, SecretString)> {
         .collect()
 }
 
-/// Returns the tools of a turn: the operator's, and those for files if files are wanted.
+/// Returns the directory that the tools may read but not write to: the task's copy of the
+/// repository, or else the project of the settings.
+fn project<'a>(settings: &'a ClaudeSettings, task: &'a Task) -> Option<&'a Path> {
+    let project = task.repository.as_ref().or(settings.project.as_ref());
+    project.map(PathBuf::as_path)
+}
+
+/// Returns the tools of a turn: the operator's, those for files if files are wanted, and those for
+/// reading if there is a copy of the repository.
 fn tools(settings: &ClaudeSettings, task: &Task) -> Vec<String> {
     let mut tools = settings.tools.clone();
-    if !task.wanted.is_empty() {
-        let missing = FILE_TOOLS
-            .iter()
-            .filter(|tool| !settings.tools.iter().any(|own| own == *tool));
-        tools.extend(missing.map(|tool| (*tool).to_owned()));
+    let needed = match (task.wanted.is_empty(), &task.repository) {
+        (false, _) => &FILE_TOOLS[..],
+        (true, Some(_)) => &READ_TOOLS[..],
+        (true, None) => &[],
+    };
+    for tool in needed {
+        if !tools.iter().any(|own| own == tool) {
+            tools.push((*tool).to_owned());
+        }
     }
     tools
 }
 
-/// Returns the rules for tools that need no permission. With a project, tools that write are
-/// confined to the working directory: anything else would need a permission that nobody gives.
-fn allowed(settings: &ClaudeSettings, mut tools: Vec<String>) -> Vec<String> {
-    if settings.project.is_some() {
+/// Returns the rules for tools that need no permission. `confined`: tools that write are confined
+/// to the working directory; anything else would need a permission that nobody gives.
+fn allowed(mut tools: Vec<String>, confined: bool) -> Vec<String> {
+    if confined {
         let before = tools.len();
         tools.retain(|tool| !WRITE_TOOLS.contains(&tool.as_str()));
         if tools.len() < before {

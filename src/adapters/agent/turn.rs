@@ -30,6 +30,10 @@ const CHUNK_BYTES: usize = 64 * 1024;
 /// The `PATH` of agents.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
+/// Environment variable with the path of the copy of the repository, for programs that have no other
+/// way to learn it.
+const REPOSITORY_VARIABLE: &str = "PLANWRIGHT_REPOSITORY";
+
 /// What a turn needs in addition to its task and program.
 pub(super) struct TurnContext<'t> {
     pub(super) settings: &'t RunnerSettings,
@@ -71,7 +75,7 @@ pub(super) async fn run(
 ) -> Report {
     let settings = context.settings;
     let start = context.clock.now();
-    let mut child = match command(context, program).spawn() {
+    let mut child = match command(context, task, program).spawn() {
         Ok(child) => child,
         Err(error) => {
             return report::not_run(Ending::NotStarted(format!(
@@ -132,7 +136,7 @@ async fn written_files(context: &TurnContext<'_>, task: &Task) -> Vec<Document> 
     })
 }
 
-fn command(context: &TurnContext<'_>, program: &Program) -> Command {
+fn command(context: &TurnContext<'_>, task: &Task, program: &Program) -> Command {
     let RunDirs {
         home,
         work,
@@ -145,7 +149,7 @@ fn command(context: &TurnContext<'_>, program: &Program) -> Command {
         SandboxMode::Off => "off",
     };
     command.args(["agent-exec", "--sandbox", sandbox]);
-    for read in context.reads {
+    for read in context.reads.iter().chain(&task.repository) {
         command.arg("--read").arg(read);
     }
     for write in [home, work, scratch] {
@@ -159,6 +163,9 @@ fn command(context: &TurnContext<'_>, program: &Program) -> Command {
         .env("LANG", "C.UTF-8")
         .env("HOME", home)
         .env("TMPDIR", scratch);
+    if let Some(repository) = &task.repository {
+        command.env(REPOSITORY_VARIABLE, repository);
+    }
     for (name, value) in &program.environment {
         command.env(name, value.expose_secret());
     }

@@ -111,6 +111,9 @@ impl Forge for GitHub {
         folders: &[&str],
         reference: Option<&str>,
     ) -> Result<Option<Tree>, ForgeError> {
+        if folders == [""] {
+            return self.root_tree(repo, reference).await;
+        }
         let Some(commit) = self.commit(repo, reference).await? else {
             return Ok(None);
         };
@@ -119,11 +122,7 @@ impl Forge for GitHub {
             ..Tree::default()
         };
         for folder in folders {
-            if folder.is_empty() {
-                // GitHub takes the id of a commit for its root tree.
-                let root = tree.commit.clone();
-                self.list_tree(repo, "", &root, &mut tree).await?;
-            } else if let Some(sha) = self.find_folder(repo, folder, &mut tree).await? {
+            if let Some(sha) = self.find_folder(repo, folder, &mut tree).await? {
                 self.list_tree(repo, folder, &sha, &mut tree).await?;
             }
         }

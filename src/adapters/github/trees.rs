@@ -4,6 +4,10 @@
 //! lists everything below (<https://docs.github.com/rest/git/trees#get-a-tree>). Contents are then
 //! read by their ids: one request each instead of two, always the version that was listed, and no
 //! link is followed.
+//!
+//! The endpoint also takes the name of a commit or branch for its root tree, although only the id of
+//! a tree is documented (github/docs#25084). Its response then has the id of the commit as `sha`,
+//! not that of the tree (cscheid/rgithub#43), so one request is enough for the whole repository.
 
 use serde::Deserialize;
 
@@ -38,6 +42,7 @@ struct Item {
 
 #[derive(Debug, Deserialize)]
 struct TreeListing {
+    sha: String,
     tree: Vec<Object>,
     truncated: bool,
 }
@@ -103,14 +108,39 @@ impl GitHub {
         Ok(None)
     }
 
-    /// Adds everything below the folder to `tree`.
+    /// Lists all files of the repository at a branch, tag or commit (`None` for the default branch).
+    /// Returns `None` if there is no such commit.
+    pub(super) async fn root_tree(
+        &self,
+        repo: &Repo,
+        reference: Option<&str>,
+    ) -> Result<Option<Tree>, ForgeError> {
+        let mut tree = Tree::default();
+        let name = reference.unwrap_or("HEAD");
+        match self.list_tree(repo, "", name, &mut tree).await {
+            Ok(commit) => {
+                tree.commit = commit;
+                Ok(Some(tree))
+            }
+            // 409: the repository is empty; 422: there is no such commit.
+            Err(
+                ForgeError::NotFound { .. }
+                | ForgeError::Rejected {
+                    status: 409 | 422, ..
+                },
+            ) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Adds everything below the folder to `tree`. Returns the `sha` of the response.
     pub(super) async fn list_tree(
         &self,
         repo: &Repo,
         folder: &str,
         sha: &str,
         tree: &mut Tree,
-    ) -> Result<(), ForgeError> {
+    ) -> Result<String, ForgeError> {
         let path = format!("/git/trees/{}?recursive=1", link::encode(sha));
         let what = format!("the files below {folder} of {}", repo.full_name());
         let response = self.api.get(repo, &path, what).await?;
@@ -143,6 +173,6 @@ impl GitHub {
                 kind,
             });
         }
-        Ok(())
+        Ok(listing.sha)
     }
 }

@@ -21,7 +21,7 @@ use crate::engine::messages;
 use crate::engine::model::agent::{Ending, Report, Session, Spent};
 use crate::engine::model::progress::{Round, TurnResult};
 use crate::engine::planner::{self, FILES, PlanFiles, Step, restart};
-use crate::engine::prompt::{PlanPromptInput, PromptContext};
+use crate::engine::prompt::{self, PlanPromptInput, PromptContext};
 use crate::engine::settings::{AgentSettings, Backoff};
 use crate::engine::steps::planning;
 use crate::engine::stop::StopFlag;
@@ -210,7 +210,7 @@ impl Planner<'_> {
                 canary: &work.canary,
                 documents: &brief.documents,
                 inline: &brief.inline,
-                project: Some(&self.project.shown),
+                project: Some(prompt::Project::Folder(&self.project.shown)),
                 writes: about.writes,
             },
             rounds: planner::rounds_left(work, self.rounds),
@@ -243,6 +243,7 @@ impl Planner<'_> {
             wanted: FILES.map(str::to_owned).into(),
             files: work.written.clone(),
             model: None,
+            repository: None,
         })
     }
 

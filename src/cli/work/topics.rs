@@ -229,7 +229,7 @@ impl ResearchHost for AtTerminal<'_, '_> {
             canary: &research.canary,
             documents: research.documents.as_deref().unwrap_or_default(),
             inline: self.inline,
-            project: Some(&project.shown),
+            project: Some(prompt::Project::Folder(&project.shown)),
             writes: self.writes,
         };
         let prompt = prompt::report(

@@ -83,6 +83,7 @@ fn prepared() -> Prepared {
         attached: Vec::new(),
         hidden: None,
         replaces: None,
+        base: None,
     }
 }
 

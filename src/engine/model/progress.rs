@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::agent::Spent;
 use super::failure::Failure;
+use super::repository::{Base, RepositoryState};
 use super::research::Research;
 use super::time::Millis;
 use super::trigger::IssueRef;
@@ -55,6 +56,9 @@ pub struct Prepared {
     /// Earlier plan issue from the same issue or pull request that this plan replaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<PlanIssue>,
+    /// The commit that the plan is based on, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<Base>,
 }
 
 /// A plan issue saved by an earlier run.
@@ -178,6 +182,9 @@ pub struct Progress {
     /// again, so that they cannot find a different plan. Cleared when the plan is prepared, and
     /// when a new round begins without a prepared plan.
     pub logs: Option<Logs>,
+    /// The repository's files, once they are needed.
+    #[serde(skip_serializing_if = "RepositoryState::is_empty")]
+    pub repository: RepositoryState,
     /// State of the agent's work, once an agent is needed.
     pub work: Option<AgentState>,
     /// State of the research agents' work, once there are topics.

@@ -105,6 +105,9 @@ fn render(
             format!("{WHICH}\n\n{}", plans.join("\n\n"))
         }
     };
+    let repository = given.project.map_or_else(String::new, |project| {
+        format!("{}\n", project.describe(nonce))
+    });
     let mut talk = format!(
         "The conversation:\n\n{}",
         data::begin(nonce, "conversation")
@@ -145,6 +148,7 @@ fn render(
         FIRST,
         &[
             ("input", &input(given, candidates.len())),
+            ("repository", &repository),
             ("plan", &plan),
             ("conversation", &talk),
             ("nonce", nonce),

@@ -1,7 +1,7 @@
 //! Builds the prompts of a research agent: one topic, with instructions that get stricter with each
 //! try.
 
-use super::{data, filled, listed};
+use super::{Project, data, filled, listed};
 use crate::engine::model::research::Indexed;
 
 const REPORT: &str = include_str!("../prompts/report.md");
@@ -19,8 +19,8 @@ pub struct PromptContext<'a> {
     pub documents: &'a [Indexed],
     /// The same documents as text, for an agent that has no tools to read files.
     pub inline: &'a str,
-    /// The absolute path of the project folder; `None` if the agent may not read it.
-    pub project: Option<&'a str>,
+    /// The project's files; `None` if the agent may not read them.
+    pub project: Option<Project<'a>>,
     /// Whether the agent has tools to write files.
     pub writes: bool,
 }
@@ -140,11 +140,8 @@ fn write(attempt: &Try<'_>, around: &PromptContext<'_>) -> String {
 /// Formats the documents and the project folder for a prompt.
 pub(super) fn documents(around: &PromptContext<'_>) -> String {
     let mut told = String::new();
-    if let Some(project) = around.project {
-        told.push_str(&format!(
-            "\nThe project is in the folder `{project}`. Read there what the task needs; change nothing in it. Name its files by \
-             their paths from that folder.\n"
-        ));
+    if let Some(project) = &around.project {
+        told.push_str(&format!("\n{}", project.describe(around.nonce)));
     }
     if !around.documents.is_empty() && around.writes {
         let rows: Vec<String> = around

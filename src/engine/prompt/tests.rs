@@ -102,6 +102,7 @@ fn given<'a>(
         unconfirmed: &[],
         nonce: "nonce7f3a9c",
         canary: "heron51d0",
+        project: None,
         rounds: 3,
         most,
     }

@@ -21,7 +21,7 @@ pub(super) use judge::{fallback, prepared};
 
 use super::Context;
 use crate::engine::model::progress::{AgentState, Brief};
-use crate::engine::prompt::{PlanPromptInput, PromptContext};
+use crate::engine::prompt::{PlanPromptInput, Project, PromptContext};
 
 /// Returns the contents of the planner's first prompt.
 pub(super) fn specified<'a>(
@@ -41,7 +41,7 @@ pub(super) fn specified<'a>(
             canary: &work.canary,
             documents: &brief.documents,
             inline: &brief.inline,
-            project: None,
+            project: context.checkout.as_deref().map(Project::Copy),
             writes,
         },
         rounds,

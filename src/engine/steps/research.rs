@@ -8,7 +8,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 
-use super::{Context, planning, report};
+use super::{Context, planning, report, repository};
 use crate::engine::agent::{Agent, Task};
 use crate::engine::effects::StepError;
 use crate::engine::forge::ForgeError;
@@ -16,7 +16,7 @@ use crate::engine::messages::{agent as about_agents, research as sentences};
 use crate::engine::model::agent::{Session, Spent};
 use crate::engine::model::progress::Progress;
 use crate::engine::model::research::{MAX_TOPIC, Research, TopicState};
-use crate::engine::prompt::{self, PromptContext, Try, new_words};
+use crate::engine::prompt::{self, Project, PromptContext, Try, new_words};
 use crate::engine::research::{self, ResearchDeps, ResearchHost};
 use crate::engine::settings::ResearchSettings;
 use crate::engine::stop::StopFlag;
@@ -84,6 +84,7 @@ pub(in crate::engine) async fn research(
         .any(|one| one.state == TopicState::Open);
     if open {
         let inline = documents(context, agent, &mut research).await?;
+        repository::provide(context).await?;
         let mut desk = OnGitHub {
             context,
             inline: &inline,
@@ -277,13 +278,17 @@ impl ResearchHost for OnGitHub<'_> {
             canary: &research.canary,
             documents: research.documents.as_deref().unwrap_or_default(),
             inline: self.inline,
-            project: None,
+            project: self.context.checkout.as_deref().map(Project::Copy),
             writes: self.writes,
         };
         let prompt = prompt::report(&attempt.borrowed(), &around, agent.max_prompt);
         let system = agent.prompts.system(Role::Researcher, &place.repo);
         let run = self.context.run().clone();
-        Ok(task(run, research, at, limits, system, prompt))
+        let checkout = self.context.checkout.as_ref();
+        Ok(Task {
+            repository: checkout.map(|copy| copy.path.clone()),
+            ..task(run, research, at, limits, system, prompt)
+        })
     }
 
     async fn ended(
@@ -387,6 +392,7 @@ pub fn task(
         wanted: file.into_iter().collect(),
         files: Vec::new(),
         model: None,
+        repository: None,
     }
 }
 

@@ -307,6 +307,7 @@ fn prepared(
         attached: Vec::new(),
         hidden: about.hidden,
         replaces: None,
+        base: None,
     })
 }
 

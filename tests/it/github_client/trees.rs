@@ -300,17 +300,21 @@ async fn contents_that_are_not_given_are_told_apart() {
 }
 
 #[tokio::test]
-async fn the_root_is_listed_with_one_request_for_the_commit_and_one_for_the_tree() {
+async fn the_root_is_listed_with_one_request() {
     let clock = TestClock::new();
     let stub = Stub::start(&clock, |asked| {
         let path = asked.path.strip_prefix("/repos/octo/plans/")?;
-        if path.starts_with("commits/") {
-            return commit();
-        }
-        assert_eq!(path, format!("git/trees/{SHA}?recursive=1"));
+        assert!(
+            [
+                format!("git/trees/{SHA}?recursive=1"),
+                "git/trees/HEAD?recursive=1".to_owned()
+            ]
+            .contains(&path.to_owned()),
+            "{path}"
+        );
         reply(
             200,
-            json!({"sha": "sha-root", "url": "x", "truncated": true, "tree": [
+            json!({"sha": SHA, "url": "x", "truncated": true, "tree": [
                 object("a.md", "100644", "blob", Some(7)),
                 object("src/b.rs", "100644", "blob", Some(3)),
             ]}),
@@ -318,7 +322,6 @@ async fn the_root_is_listed_with_one_request_for_the_commit_and_one_for_the_tree
     })
     .await;
     let github = client(&stub, &clock);
-    let tree = github.tree(&repo(), &[""], Some(SHA)).await;
     let expected = Tree {
         commit: SHA.into(),
         entries: vec![
@@ -327,5 +330,24 @@ async fn the_root_is_listed_with_one_request_for_the_commit_and_one_for_the_tree
         ],
         cut: vec![String::new()],
     };
-    assert_eq!(tree, Ok(Some(expected)));
+    for reference in [Some(SHA), None] {
+        let tree = github.tree(&repo(), &[""], reference).await;
+        assert_eq!(tree, Ok(Some(expected.clone())));
+    }
+    assert_eq!(stub.lines().len(), 2);
+}
+
+#[tokio::test]
+async fn the_root_of_a_repository_without_a_commit_is_not_listed() {
+    for (status, found) in [(404, true), (409, true), (422, true), (502, false)] {
+        let clock = TestClock::new();
+        let empty = json!({"message": "Git Repository is empty."});
+        let stub = Stub::start(&clock, move |asked| {
+            let wanted = asked.path.contains("/git/trees/");
+            wanted.then(|| reply(status, empty.clone())).flatten()
+        })
+        .await;
+        let tree = client(&stub, &clock).tree(&repo(), &[""], None).await;
+        assert_eq!(tree == Ok(None), found, "{status}: {tree:?}");
+    }
 }

@@ -51,7 +51,8 @@ impl Before {
         assert_eq!(issue.labels, ["erk-plan"], "{name}");
         assert_eq!(issue.title, prepared.issue_title, "{name}");
         title(&issue.title, name);
-        assert_eq!(keys(&issue.body), ["plan-header"], "{name}: {}", issue.body);
+        let expected = ["plan-header", "planwright-source"];
+        assert_eq!(keys(&issue.body), expected, "{name}: {}", issue.body);
         let bodies = rig.forge.own_bodies(*number);
         for body in &bodies {
             assert_eq!(keys(body), ["plan-body"], "{name}: {body}");

@@ -165,6 +165,7 @@ impl Rig {
             wanted: Vec::new(),
             files: Vec::new(),
             model: None,
+            repository: None,
             run: self.run.clone(),
             system: SYSTEM.to_owned(),
             prompt: prompt.to_owned(),

@@ -141,7 +141,8 @@ fn directory(
 }
 
 /// `GET …/git/trees/{tree_sha}`: the direct children of a folder or, with any value of `recursive`,
-/// everything below it ("Get a tree"). Trees are never truncated.
+/// everything below it ("Get a tree"). Trees are never truncated. For the name of a commit or
+/// branch, `sha` is the id of the commit.
 pub(super) fn tree(call: &RepositoryCall<'_>, name: &str) -> ApiResult {
     call.require_permission(&["contents"])?;
     let repository = call.repository()?;
@@ -151,7 +152,8 @@ pub(super) fn tree(call: &RepositoryCall<'_>, name: &str) -> ApiResult {
     let recursive = query.any(|(name, _)| name == "recursive");
     let mut objects = Vec::new();
     collect_objects(&git_url, (tree, &folder), "", recursive, &mut objects);
-    let sha = tree_sha(tree, &folder);
+    let commit = repository.commit(Some(name));
+    let sha = commit.map_or_else(|| tree_sha(tree, &folder), |commit| commit.sha.clone());
     Ok(ApiResponse::ok(json!({
         "sha": sha,
         "url": format!("{git_url}/trees/{sha}"),

@@ -28,6 +28,7 @@ fn task(session: Session) -> Task {
         wanted: Vec::new(),
         files: Vec::new(),
         model: None,
+        repository: None,
     }
 }
 
@@ -177,6 +178,23 @@ fn with_a_project_only_the_working_directory_is_writable() {
         behind("--allowedTools"),
         "Read,TodoWrite,Grep,Glob,Edit(./**)"
     );
+}
+
+#[test]
+fn a_copy_of_the_repository_can_be_read_but_not_written() {
+    let mut task = task(Session::New(ID.to_owned()));
+    task.repository = Some("/srv/copies/42/abc".into());
+    let behind = |task: &Task, name: &str| {
+        let line = line(settings(), task);
+        let at = line.iter().position(|arg| arg == name).unwrap();
+        line[at + 1].clone()
+    };
+    assert_eq!(behind(&task, "--add-dir"), "/srv/copies/42/abc");
+    assert_eq!(behind(&task, "--tools"), "Read,Grep,Glob");
+    assert_eq!(behind(&task, "--allowedTools"), "Read,Grep,Glob");
+    task.wanted = vec!["plan.md".to_owned()];
+    assert_eq!(behind(&task, "--tools"), "Read,Grep,Glob,Write,Edit");
+    assert_eq!(behind(&task, "--allowedTools"), "Read,Grep,Glob,Edit(./**)");
 }
 
 #[test]

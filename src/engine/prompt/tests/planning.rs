@@ -24,7 +24,7 @@ fn around(documents: &[Indexed], writes: bool) -> PromptContext<'_> {
         } else {
             "Source: a.md\n\nUse tabs.\n"
         },
-        project: writes.then_some("/home/ada/search"),
+        project: writes.then_some(Project::Folder("/home/ada/search")),
         writes,
     }
 }

@@ -3,7 +3,7 @@
 
 use super::{Context, work};
 use crate::engine::effects::StepError;
-use crate::engine::messages::{agent as sentences, trust, unclear};
+use crate::engine::messages::{agent as sentences, repository, trust, unclear};
 use crate::engine::model::candidate::Candidate;
 use crate::engine::model::progress::{Enriched, Fault, Prepared, SearchResult};
 use crate::engine::planner::Rejected;
@@ -147,6 +147,7 @@ fn document(context: &mut Context, plan: &enriched::EnrichedPlan, facts: &RunFac
         attached: Vec::new(),
         hidden: found_hidden,
         replaces: None,
+        base: None,
     }
 }
 
@@ -210,17 +211,21 @@ pub(super) fn fallback(context: &mut Context, why: &str) -> Result<Prepared, Ste
         attached: Vec::new(),
         hidden: if own { None } else { found_hidden },
         replaces: None,
+        base: None,
     })
 }
 
 /// Returns notes for readers on how the plan was made.
 pub(in crate::engine::steps) fn said_of_the_work(context: &mut Context) -> Vec<String> {
+    let unseen = context.progress.repository.unseen.as_deref();
+    let unseen = unseen.map(repository::unseen);
     let work = work(context);
     let mut notes = work
         .found
         .as_ref()
         .map(|found| found.notes.clone())
         .unwrap_or_default();
+    notes.extend(unseen);
     notes.extend(sentences::redacted(work.redacted));
     let mut unasked = work.unasked.clone();
     if work.unanswered {

@@ -7,7 +7,7 @@ use crate::engine::effects::StepError;
 use crate::engine::model::conversation::Conversation;
 use crate::engine::model::progress::SearchResult;
 use crate::engine::planner;
-use crate::engine::prompt::{self, Form, PromptInput};
+use crate::engine::prompt::{self, Form, Project, PromptInput};
 use crate::engine::steps::{Context, planning, prepare};
 
 /// Returns the prompt of this turn. `goes_on`: the session already knows the earlier turns.
@@ -40,6 +40,7 @@ pub(super) async fn ask(
         let thread = read_thread(context, thread).await?;
         let (trigger, work) = (context.trigger.clone(), work_now.clone());
         let most = context.settings.agent.max_prompt;
+        let checkout = context.checkout.clone();
         let begins = later.is_none() && earlier.is_empty();
         prepare::computing(move || {
             let found = work.found.as_ref();
@@ -50,6 +51,7 @@ pub(super) async fn ask(
                 unconfirmed: found.map_or(&[], |found| &found.unconfirmed),
                 nonce: &work.nonce,
                 canary: &work.canary,
+                project: checkout.as_deref().map(Project::Copy),
                 rounds,
                 most,
             };

@@ -17,7 +17,7 @@ use crate::engine::model::progress::{AgentState, Next, TurnResult};
 use crate::engine::messages::{self, agent as sentences};
 use crate::engine::planner;
 use crate::engine::settings::Settings;
-use crate::engine::steps::{Context, planning, report};
+use crate::engine::steps::{Context, planning, report, repository};
 use crate::engine::stop::StopFlag;
 use crate::engine::store::BudgetScope;
 use crate::formats::command::Command;
@@ -59,6 +59,7 @@ pub(super) async fn turn(
     if context.trigger.command == Command::Plan {
         planning::provide(context, agent).await?;
     }
+    repository::provide(context).await?;
     let goes_on = agent.about().resumes && work(context).session.is_some();
     let writes = agent.about().writes;
     let prompt = prompts::ask(context, thread, goes_on, writes).await?;
@@ -188,6 +189,7 @@ fn task(context: &mut Context, prompt: String, session: Session) -> Task {
     let settings = Arc::clone(&context.settings);
     let agent = &settings.agent;
     let plans = context.trigger.command == Command::Plan;
+    let repository = context.checkout.as_ref().map(|copy| copy.path.clone());
     let spent = spent(context);
     let work = work(context);
     let cost_before = match session {
@@ -207,6 +209,7 @@ fn task(context: &mut Context, prompt: String, session: Session) -> Task {
         wanted,
         files,
         model: None,
+        repository,
         run: context.run().clone(),
         system: agent.prompts.system(role, &context.trigger.place.repo),
         prompt,

@@ -123,5 +123,6 @@ fn assemble(
         attached: Vec::new(),
         hidden: None,
         replaces: None,
+        base: None,
     }
 }
