@@ -217,6 +217,7 @@ impl Save {
             clock,
             settings: Arc::new(engine),
             agent: None,
+            checkouts: None,
         };
         let done = if self.dry_run {
             local_save::look(&parts, &order, &prepared)

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::agent::Agent;
+use super::checkout::Checkouts;
 use super::clock::Clock;
 use super::forge::Forge;
 use super::settings::Settings;
@@ -21,4 +22,6 @@ pub struct Services {
     pub settings: Arc<Settings>,
     /// The coding agent; `None` if none is configured.
     pub agent: Option<Arc<dyn Agent>>,
+    /// The copies of repositories that agents read; `None` if they get none.
+    pub checkouts: Option<Arc<dyn Checkouts>>,
 }

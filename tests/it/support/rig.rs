@@ -56,6 +56,7 @@ impl Rig {
             clock: clock.clone(),
             settings: Arc::new(settings),
             agent: None,
+            checkouts: None,
         };
         Self {
             clock,
