@@ -2,6 +2,7 @@
 //! working copies.
 
 pub mod agent;
+pub mod checkouts;
 pub mod claude_home;
 pub mod clock;
 pub mod github;

@@ -16,7 +16,7 @@ use url::Url;
 /// A section of the configuration file.
 #[derive(Debug, Clone)]
 pub struct Section {
-    /// Name of the TOML table.
+    /// Name of the TOML table, with dots if it is inside another one.
     pub name: &'static str,
     /// What the settings are about.
     pub doc: Cow<'static, str>,
@@ -78,6 +78,8 @@ pub enum Rule {
     HostNames,
     /// Comma-separated file names, optionally with a leading `*`.
     FileNames,
+    /// A list of patterns of paths in a repository.
+    Globs,
     /// A version of erk.
     ErkVersion,
     /// Next steps: a preset or a template.
@@ -119,7 +121,8 @@ pub(crate) fn defaults<T: DeserializeOwned>(section: &Section) -> T {
 ///
 /// Each setting is `field("key"): Type as "deserialiser" = default, rule;`. The key can be left out
 /// if it is the name of the field, and the deserialiser if the type has its own. The default is one
-/// TOML value. Fields in `also { … }` are not settings; they start with the default of their type.
+/// TOML value. Fields in `tables { … }` are sections inside this one. Fields in `also { … }` are not
+/// settings; they start with the default of their type.
 macro_rules! settings {
     (
         $(#[doc = $about:literal])+
@@ -128,6 +131,9 @@ macro_rules! settings {
                 $(#[doc = $doc:literal])+
                 $field:ident $(($key:literal))? : $type:ty $(as $with:literal)? = $default:tt, $rule:expr;
             )+
+            $(tables {
+                $( $(#[doc = $table_doc:literal])+ $table:ident: $table_type:ty; )+
+            })?
             $(also {
                 $( $(#[doc = $also_doc:literal])+ $also:ident: $also_type:ty; )+
             })?
@@ -141,6 +147,11 @@ macro_rules! settings {
                 #[serde($(rename = $key,)? $(deserialize_with = $with,)?)]
                 pub $field: $type,
             )+
+            $($(
+                $(#[doc = $table_doc])+
+                #[serde(default)]
+                pub $table: $table_type,
+            )+)?
             $($(
                 $(#[doc = $also_doc])+
                 #[serde(skip)]

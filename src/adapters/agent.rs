@@ -47,6 +47,7 @@ pub mod sandbox;
 mod turn;
 
 pub use read_access::exposed;
+pub(in crate::adapters) use run_dirs::{make_private, remove};
 
 /// The program that is started for one turn.
 #[derive(Debug, Clone)]

@@ -17,6 +17,7 @@ use url::Url;
 
 use self::auth::{AppKey, Credentials};
 use self::client::ApiClient;
+use self::downloads::Downloads;
 use self::limit::WriteGaps;
 use self::transport::{Request, Transport};
 use super::redact::Redactor;
@@ -25,10 +26,11 @@ use crate::engine::forge::ForgeError;
 use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::{Actor, Repo};
 
-mod attachments;
+mod archive;
 mod auth;
 mod checks;
 mod client;
+mod downloads;
 mod files;
 mod limit;
 mod link;
@@ -69,7 +71,7 @@ pub struct GitHubConfig {
     /// Time limit for one file, redirects included.
     pub download_timeout: Duration,
     /// Hosts to which downloads of attachments may be redirected, besides that of GitHub's pages:
-    /// names, or `*.` and the end of names.
+    /// names, or `*.` and the end of names. On GitHub Enterprise Server, also downloads of archives.
     pub redirect_hosts: Vec<String>,
     /// `User-Agent`, which GitHub requires.
     pub user_agent: String,
@@ -89,10 +91,8 @@ impl GitHubConfig {
             write_gap: limit::DEFAULT_WRITE_GAP,
             notify_gap: limit::DEFAULT_NOTIFY_GAP,
             request_timeout: Duration::from_secs(10),
-            download_timeout: attachments::DEFAULT_TIMEOUT,
-            redirect_hosts: attachments::DEFAULT_REDIRECT_HOSTS
-                .map(str::to_owned)
-                .into(),
+            download_timeout: downloads::DEFAULT_TIMEOUT,
+            redirect_hosts: downloads::DEFAULT_REDIRECT_HOSTS.map(str::to_owned).into(),
             user_agent: USER_AGENT.to_owned(),
             redactor: Redactor::default(),
         }
@@ -189,7 +189,8 @@ impl Account {
 pub struct GitHub {
     api: ApiClient,
     redactor: Redactor,
-    attachments: attachments::Attachments,
+    attachments: Downloads,
+    archives: Downloads,
     download_timeout: Duration,
     /// Commits that were looked up by their full ids, which never change. See [`files`].
     commits: Mutex<HashMap<(String, String), files::Commit>>,
@@ -240,19 +241,19 @@ impl GitHub {
         };
         Ok(Self::with(
             ApiClient::new(config.api_url, transport, credentials, gaps, clock),
-            &attachments::DEFAULT_REDIRECT_HOSTS.map(str::to_owned),
+            &downloads::DEFAULT_REDIRECT_HOSTS.map(str::to_owned),
             Redactor::new(vec![config.token]),
         ))
     }
 
     fn with(api: ApiClient, redirect_hosts: &[String], redactor: Redactor) -> Self {
-        let attachments =
-            attachments::Attachments::new(&api.transport, &api.api_url, redirect_hosts);
+        let (transport, api_url) = (&api.transport, &api.api_url);
         Self {
+            attachments: Downloads::attachments(transport, api_url, redirect_hosts),
+            archives: Downloads::archives(transport, api_url, redirect_hosts),
             api,
             redactor,
-            attachments,
-            download_timeout: attachments::DEFAULT_TIMEOUT,
+            download_timeout: downloads::DEFAULT_TIMEOUT,
             commits: Mutex::default(),
             account: tokio::sync::OnceCell::new(),
             conversations: tokio::sync::Semaphore::new(MAX_CONVERSATIONS),

@@ -12,10 +12,12 @@ use super::Failure;
 use crate::adapters::agent::claude::{Claude, ClaudeSettings};
 use crate::adapters::agent::command::{Command, CommandSettings};
 use crate::adapters::agent::{Client, LocalAgent, MAX_OUTPUT_BYTES, RunnerSettings};
+use crate::adapters::checkouts::RepositoryCopies;
 use crate::adapters::redact::Redactor;
 use crate::config::agent::{Agent, AgentKind};
 use crate::config::{Config, Secrets};
 use crate::engine::agent::Agent as EngineAgent;
+use crate::engine::checkout::Checkouts;
 use crate::engine::clock::Clock;
 use crate::formats::agent_stream::MAX_LINE_BYTES;
 
@@ -63,6 +65,24 @@ pub(super) fn agent(
     let local = LocalAgent::open(settings, client, Arc::clone(clock));
     let local = local.map_err(|error| failed(&error))?;
     Ok(Some(Arc::new(local)))
+}
+
+/// Opens the copies of repositories that agents read, or returns `None` if there is no agent or
+/// agents get none. Called after [`agent`], which locks the agents' folder.
+///
+/// # Errors
+/// Returns an error if the folder or a setting cannot be used.
+pub(super) fn checkouts(
+    config: &Config,
+    has_agent: bool,
+) -> Result<Option<Arc<dyn Checkouts>>, Failure> {
+    let settings = &config.engine.agent.repository;
+    if !has_agent || !settings.enabled {
+        return Ok(None);
+    }
+    let copies = RepositoryCopies::open(&config.agent.folder, settings)
+        .map_err(|error| Failure::failed(error.to_string()))?;
+    Ok(Some(Arc::new(copies)))
 }
 
 /// Returns the path of this program. On Linux this is `/proc/self/exe`, because the file at the

@@ -71,13 +71,14 @@ impl Bot {
         let health = Arc::new(Health::new(Arc::clone(&clock), checks));
         let app = web::app(receiver.router(&config.server.webhook_path), health);
         let agent = super::agents::agent(config, secrets, &clock)?;
+        let checkouts = super::agents::checkouts(config, agent.is_some())?;
         let parts = Services {
             store: Arc::clone(&store),
             forge: github,
             clock,
             settings: Arc::new(config.engine.clone()),
             agent,
-            checkouts: None,
+            checkouts,
         };
         let workers = Workers::start(parts, config.store.retention);
         Ok(Self {

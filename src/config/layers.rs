@@ -167,13 +167,7 @@ impl Merged {
     pub(super) fn table(&self) -> toml::Table {
         let mut table = toml::Table::new();
         for entry in &self.0 {
-            let (section, key) = entry.key.split_once('.').unwrap_or(("", &entry.key));
-            let section = table
-                .entry(section)
-                .or_insert_with(|| Value::Table(toml::Table::new()));
-            if let Value::Table(section) = section {
-                section.insert(key.to_owned(), entry.value.clone());
-            }
+            insert(&mut table, &entry.key, entry.value.clone());
         }
         table
     }
@@ -246,7 +240,12 @@ pub(super) fn merge(
     };
     let mut merged = Merged(schema.map(entry).collect());
     if let Some((path, text)) = &sources.file {
-        for (key, value, origin) in entries(path, text)? {
+        let keys: Vec<String> = merged.0.iter().map(|entry| entry.key.clone()).collect();
+        let is_section = |name: &str| {
+            let mut sections = keys.iter().filter_map(|key| key.rsplit_once('.'));
+            sections.any(|(section, _)| section == name)
+        };
+        for (key, value, origin) in entries(path, text, &is_section)? {
             merged.set(&key, value, origin)?;
         }
     }
@@ -295,7 +294,12 @@ pub(super) fn variable(key: &str) -> String {
 }
 
 /// Returns the keys of a TOML text with their values and origins, in the order of the text.
-fn entries(path: &str, text: &str) -> Result<Vec<(String, Value, Origin)>, ConfigError> {
+/// `sections` tells which names below another section are sections.
+fn entries(
+    path: &str,
+    text: &str,
+    sections: &dyn Fn(&str) -> bool,
+) -> Result<Vec<(String, Value, Origin)>, ConfigError> {
     let line_at = |offset: usize| text.get(..offset).unwrap_or(text).matches('\n').count() + 1;
     let syntax = |error: &toml::de::Error| ConfigError::Syntax {
         path: path.to_owned(),
@@ -305,22 +309,7 @@ fn entries(path: &str, text: &str) -> Result<Vec<(String, Value, Origin)>, Confi
     let spans = DeTable::parse(text).map_err(|error| syntax(&error))?;
     let values: toml::Table = text.parse().map_err(|error| syntax(&error))?;
     let mut found = Vec::new();
-    for (section, inner) in spans.get_ref() {
-        let name = section.get_ref().as_ref();
-        let at = section.span().start;
-        match (inner.get_ref().as_table(), values.get(name)) {
-            (Some(inner), Some(Value::Table(values))) => {
-                for key in inner.keys() {
-                    if let Some(value) = values.get(key.get_ref().as_ref()) {
-                        let path = format!("{name}.{}", key.get_ref());
-                        found.push((key.span().start, path, value.clone()));
-                    }
-                }
-            }
-            (_, Some(value)) => found.push((at, name.to_owned(), value.clone())),
-            (_, None) => {}
-        }
-    }
+    collect(spans.get_ref(), &values, "", sections, &mut found);
     found.sort_by_key(|(at, ..)| *at);
     Ok(found
         .into_iter()
@@ -329,6 +318,42 @@ fn entries(path: &str, text: &str) -> Result<Vec<(String, Value, Origin)>, Confi
             (key, value, Origin::File { path, line })
         })
         .collect())
+}
+
+/// Adds the keys of a table and of the sections in it, with their offsets and full names. A table
+/// that is no section is the value of its key.
+fn collect(
+    spans: &DeTable<'_>,
+    values: &toml::Table,
+    prefix: &str,
+    sections: &dyn Fn(&str) -> bool,
+    found: &mut Vec<(usize, String, Value)>,
+) {
+    for (key, inner) in spans {
+        let name = key.get_ref().as_ref();
+        let full = format!("{prefix}{name}");
+        match (inner.get_ref().as_table(), values.get(name)) {
+            (Some(inner), Some(Value::Table(values))) if prefix.is_empty() || sections(&full) => {
+                collect(inner, values, &format!("{full}."), sections, found);
+            }
+            (_, Some(value)) => found.push((key.span().start, full, value.clone())),
+            (_, None) => {}
+        }
+    }
+}
+
+/// Sets the value of a full key such as `agent.repository.exclude` in nested tables.
+fn insert(table: &mut toml::Table, key: &str, value: Value) {
+    let Some((section, rest)) = key.split_once('.') else {
+        table.insert(key.to_owned(), value);
+        return;
+    };
+    let section = table
+        .entry(section)
+        .or_insert_with(|| Value::Table(toml::Table::new()));
+    if let Value::Table(section) = section {
+        insert(section, rest, value);
+    }
 }
 
 /// Returns the known name most similar to `wrong`, if any is similar enough.

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use globset::Glob;
 use toml::Value;
 use tracing_subscriber::EnvFilter;
 use url::Url;
@@ -13,7 +14,7 @@ use super::{agent, erk};
 use crate::formats::erk::Version;
 use crate::setting::Rule::{
     self, AbsolutePaths, AccountIds, AppId, Arguments, BaseUrl, Boolean, Dollars, ErkVersion,
-    FileNames, HostNames, Integer, Line, LogFilter, ModelUrl, NextSteps, OneOf, OptionValue,
+    FileNames, Globs, HostNames, Integer, Line, LogFilter, ModelUrl, NextSteps, OneOf, OptionValue,
     OptionalPath, Path, SocketAddress, Variables, WebhookPath,
 };
 use crate::setting::names;
@@ -49,6 +50,9 @@ pub(super) fn allowed(rule: Rule) -> String {
         }
         HostNames => "comma-separated host names, e.g. store.example.com, *.example.com",
         FileNames => "comma-separated file names, e.g. PLAN.md, *.plan.md",
+        Globs => {
+            "a list of patterns of paths, in which `*` matches within a name and `**` any folders, e.g. [\"vendor\", \"docs/**/*.pdf\"]"
+        }
         ErkVersion => "latest, or the month of your erk as YYYY-MM, 2025-11 or later",
         NextSteps => "erk, none, or your own Markdown",
         LogFilter => "error, warn, info, debug, trace, or directives such as info,planwright=debug",
@@ -195,6 +199,14 @@ fn broken(rule: Rule, value: &Value) -> Option<String> {
                 "{wrong:?} is not a valid file name; {}",
                 it_must_be()
             ));
+        }
+        Globs => {
+            let patterns = value.as_array().map_or(&[][..], Vec::as_slice);
+            let wrong = patterns.iter().find_map(|pattern| {
+                let text = pattern.as_str().unwrap_or_default();
+                (text.is_empty() || Glob::new(text).is_err()).then_some(pattern)
+            })?;
+            return Some(format!("{wrong} is not a valid pattern; {}", it_must_be()));
         }
         ErkVersion => Version::from_name(text).is_some(),
         NextSteps if text.trim().is_empty() => false,

@@ -33,7 +33,7 @@ pub(super) fn show(merged: &Merged, secrets: &Secrets) -> String {
     );
     let mut last = "";
     for entry in &merged.0 {
-        let (section, name) = entry.key.split_once('.').unwrap_or(("", &entry.key));
+        let (section, name) = entry.key.rsplit_once('.').unwrap_or(("", &entry.key));
         if section != last {
             let _ = write!(out, "\n[{section}]\n");
             last = section;

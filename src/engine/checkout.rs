@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 
 use super::forge::{Forge, ForgeError};
 use crate::engine::model::trigger::Repo;
@@ -18,12 +19,12 @@ pub struct Checkout {
     pub path: PathBuf,
     /// The full SHA of the commit.
     pub commit: String,
-    /// The number of files.
+    /// The number of files and symbolic links.
     pub files: u64,
     /// The total size of the files, in bytes.
     pub bytes: u64,
-    /// What the commit contains and the copy does not, in the order of the archive. Incomplete if
-    /// there are more than [`MAX_LEFT_OUT`] entries.
+    /// What the commit contains and the copy does not. A folder that is left out as a whole is one
+    /// entry. Incomplete if there are more than [`MAX_LEFT_OUT`] entries.
     pub left_out: Vec<LeftOut>,
     /// Keeps the files from being removed.
     pub hold: Box<dyn Any + Send + Sync>,
@@ -33,7 +34,7 @@ pub struct Checkout {
 pub const MAX_LEFT_OUT: usize = 100;
 
 /// An entry of the repository that is not in the copy.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
     /// The path from the root of the repository, with control characters escaped.
     pub path: String,
@@ -42,7 +43,8 @@ pub struct LeftOut {
 }
 
 /// The reason why an entry of the repository is not in the copy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum WhyLeftOut {
     /// It matches a pattern of `agent.repository.exclude`.
     Excluded,
@@ -52,7 +54,8 @@ pub enum WhyLeftOut {
     Link,
     /// It is neither a file, nor a directory, nor a symbolic link.
     Special,
-    /// Its path is absolute, contains `..`, or cannot be stored by the file system.
+    /// Its path is absolute, contains `..`, `.git` or control characters, is not UTF-8, or is too
+    /// long for the file system.
     Path,
     /// It is a submodule: a commit of another repository.
     Submodule,
@@ -122,7 +125,7 @@ pub trait Checkouts: Send + Sync + 'static {
         commit: &str,
     ) -> Result<Checkout, CheckoutError>;
 
-    /// Returns the paths of all files of the copy, separated by `/`, sorted.
+    /// Returns the paths of all files and symbolic links of the copy, separated by `/`, sorted.
     ///
     /// # Errors
     /// Returns [`CheckoutError::Disk`] if they cannot be listed.

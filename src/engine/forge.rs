@@ -297,6 +297,16 @@ pub trait Forge: Send + Sync + 'static {
         take: &mut Take<'_>,
     ) -> Result<(), ReadError>;
 
+    /// Reads the archive of all files of `repo` at `commit` (gzip-compressed tar) and passes it to
+    /// `take` in chunks until `take` returns false. Fails with [`ForgeError::NotFound`] if there is
+    /// no such commit. As in git, the repository's own `.gitattributes` may leave files out.
+    async fn archive(
+        &self,
+        repo: &Repo,
+        commit: &str,
+        take: &mut Take<'_>,
+    ) -> Result<(), ReadError>;
+
     /// Returns the pull request at `place`. Fails with [`ForgeError::NotFound`] if `place` is an
     /// issue.
     async fn pull_request(&self, place: &IssueRef) -> Result<PullRequest, ForgeError>;

@@ -22,6 +22,6 @@ pub struct Services {
     pub settings: Arc<Settings>,
     /// The coding agent; `None` if none is configured.
     pub agent: Option<Arc<dyn Agent>>,
-    /// The copies of repositories for the agent; `None` if it gets none.
+    /// The copies of repositories that agents read; `None` if they get none.
     pub checkouts: Option<Arc<dyn Checkouts>>,
 }

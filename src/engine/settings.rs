@@ -23,6 +23,10 @@ use crate::setting::{
     Section, Setting, dollars, hours, limit, list, megabytes, minutes, optional, seconds, settings,
 };
 
+mod repository;
+
+pub use self::repository::{Instructions, RepositorySettings};
+
 /// The settings of the engine. Each field is a section of the configuration file unless it says
 /// otherwise.
 #[derive(Debug, Clone, Deserialize)]
@@ -313,8 +317,8 @@ settings! {
         timeout("timeout_seconds"): Duration as "seconds" = 120, Integer(1, 600, "seconds");
         /// Comma-separated host names, besides GitHub's own, that the download of an attached log
         /// may be redirected to: exact names, or `*.` followed by the end of the name. Hosts that
-        /// match `*.` must have public addresses. GitHub Enterprise Server can store attachments on
-        /// another host: name it here.
+        /// match `*.` must have public addresses. GitHub Enterprise Server can store attachments and
+        /// the archives of repositories on another host: name it here.
         redirect_hosts: Vec<String> as "list" =
             "*.githubusercontent.com, *.s3.amazonaws.com", HostNames;
     }
@@ -441,6 +445,10 @@ settings! {
         /// one repository. Each file is at most 200 KB and is read at the start. Empty for the
         /// built-in instructions.
         prompts_folder("prompts"): Option<PathBuf> as "optional" = "", OptionalPath;
+        tables {
+            /// The copies of repositories that agents read.
+            repository: RepositorySettings;
+        }
         also {
             /// The agents' instructions, read from the folder.
             prompts: Prompts;

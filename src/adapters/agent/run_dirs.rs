@@ -92,7 +92,7 @@ pub(super) fn store_documents(run: &Path, documents: &[Document]) -> io::Result<
 }
 
 /// Creates a directory with mode 0700, or sets that mode on an existing one.
-pub(super) fn make_private(dir: &Path) -> io::Result<()> {
+pub(in crate::adapters) fn make_private(dir: &Path) -> io::Result<()> {
     fs::create_dir_all(dir)?;
     restore_access(dir)
 }
@@ -107,7 +107,7 @@ fn restore_access(dir: &Path) -> io::Result<()> {
 /// Uses constant stack and file descriptors at any nesting depth, by moving nested directories to
 /// the top before descending into them. `std::fs::remove_dir_all` recurses, and overflows the stack
 /// when an agent has nested some ten thousand directories.
-pub(super) fn remove(dir: &Path) -> io::Result<()> {
+pub(in crate::adapters) fn remove(dir: &Path) -> io::Result<()> {
     match fs::symlink_metadata(dir) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),

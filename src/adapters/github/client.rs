@@ -254,7 +254,10 @@ impl ApiClient {
                 remaining = response.header("x-ratelimit-remaining"),
                 "asked GitHub"
             );
+            let is_answer =
+                request.format == Format::Redirect && response.status == StatusCode::FOUND;
             if response.status.is_redirection()
+                && !is_answer
                 && let Some(address) = response.header(LOCATION.as_str())
             {
                 let target = link::below(&self.api_url, &path, address);

@@ -7,6 +7,7 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use super::client::{Notifies, PER_PAGE};
+use super::downloads::elsewhere;
 use super::files::{read_within, stream_body};
 use super::response::{ErrorBody, Response};
 use super::thread::{self, issue_name};
@@ -19,6 +20,7 @@ use crate::engine::forge::{
 use crate::engine::model::conversation::Conversation;
 use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::{IssueRef, Repo};
+use crate::engine::steps::source::attachment::{address_of, web_root};
 
 /// How much earlier lists of own posts begin: GitHub's times are whole seconds, and its clocks
 /// differ a little. Too many posts are harmless, since markers decide.
@@ -160,8 +162,19 @@ impl Forge for GitHub {
         take: &mut Take<'_>,
     ) -> Result<(), ReadError> {
         let what = "an attachment";
-        let reading = self.attachments.read(address, what, most, take);
+        let web = web_root(&self.api.api_url);
+        let url = address_of(&web, address).ok_or_else(|| elsewhere(address))?;
+        let reading = self.attachments.read(url, what, most, take);
         read_within(self.download_timeout, what, reading).await
+    }
+
+    async fn archive(
+        &self,
+        repo: &Repo,
+        commit: &str,
+        take: &mut Take<'_>,
+    ) -> Result<(), ReadError> {
+        self.read_archive(repo, commit, take).await
     }
 
     async fn pull_request(&self, place: &IssueRef) -> Result<PullRequest, ForgeError> {

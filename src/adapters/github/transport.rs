@@ -44,6 +44,8 @@ pub(super) enum Format {
     Json,
     /// The content of a file, streamed.
     Raw,
+    /// A redirect (302) that the caller follows, to a target that may contain a secret.
+    Redirect,
 }
 
 impl Format {
@@ -51,7 +53,7 @@ impl Format {
     /// <https://docs.github.com/rest/using-the-rest-api/getting-started-with-the-rest-api#media-types>.
     fn accept(self) -> &'static str {
         match self {
-            Self::Json => "application/vnd.github+json",
+            Self::Json | Self::Redirect => "application/vnd.github+json",
             Self::Raw => "application/vnd.github.raw+json",
         }
     }
@@ -101,6 +103,14 @@ impl Request {
         }
     }
 
+    /// Creates a `GET` for the target of a redirect.
+    pub(super) fn redirect(path: String, what: String) -> Self {
+        Self {
+            format: Format::Redirect,
+            ..Self::get(path, what)
+        }
+    }
+
     /// Whether it only reads.
     pub(super) fn is_read(&self) -> bool {
         self.method == Method::GET
@@ -112,7 +122,7 @@ impl Request {
 pub(super) struct Transport {
     pub(super) timeout: Duration,
     pub(super) user_agent: String,
-    /// TLS settings, also for attachments.
+    /// TLS settings, also for downloads.
     pub(super) tls: ClientConfig,
     /// A client without credentials.
     pub(super) anonymous: Octocrab,

@@ -148,7 +148,9 @@ pub(crate) struct World {
     pub(crate) faults: BTreeMap<u64, Fault>,
     /// Files by `path@ref`, contents by `blob ID`, and attachments by address.
     pub(crate) files: BTreeMap<String, Result<Vec<u8>, ReadError>>,
-    /// Names of all files, blobs and attachments read, in order.
+    /// Archives by commit.
+    pub(crate) archives: BTreeMap<String, Result<Vec<u8>, ReadError>>,
+    /// Names of all files, blobs, attachments and archives read, in order.
     pub(crate) read: Vec<String>,
     /// Logins whose role was requested, in order.
     pub(crate) roles_asked: Vec<String>,
@@ -718,6 +720,26 @@ impl Forge for FakeForge {
         take: &mut Take<'_>,
     ) -> Result<(), ReadError> {
         self.pour(address, most, take)
+    }
+
+    async fn archive(
+        &self,
+        _repo: &Repo,
+        commit: &str,
+        take: &mut Take<'_>,
+    ) -> Result<(), ReadError> {
+        let found = self.read(|world| world.archives.get(commit).cloned())?;
+        let name = format!("archive {commit}");
+        self.world.lock().unwrap().read.push(name.clone());
+        let archive = found.unwrap_or(Err(ForgeError::NotFound { what: name }.into()))?;
+        for piece in archive.chunks(1_000) {
+            // Lets a test stop the download between any two pieces.
+            tokio::task::yield_now().await;
+            if !take(piece) {
+                break;
+            }
+        }
+        Ok(())
     }
 
     async fn pull_request(&self, place: &IssueRef) -> Result<PullRequest, ForgeError> {

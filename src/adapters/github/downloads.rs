@@ -1,13 +1,19 @@
-//! Reads files that people attach to comments: without credentials, and only from GitHub's pages.
+//! Reads files that GitHub does not serve through its API, without credentials and only from known
+//! hosts: attachments of comments, and the archives of repositories.
+//!
+//! Every hop is checked: https (plain http only on the loopback interface, if the API itself is
+//! configured there), one of GitHub's own hosts or of the configured redirect hosts, the default
+//! port, and a public network address ([`resolver`]).
 //!
 //! Attachments have no API. GitHub's pages redirect to a store (on github.com: S3, or
 //! `objects.githubusercontent.com`) with a signed address. The author of a comment chooses what it
-//! links to, so every hop is checked: https (plain http only on the loopback interface, if the API
-//! itself is configured there), the host of GitHub's pages or one of the configured redirect hosts,
-//! the default port, and a public network address ([`resolver`]).
+//! links to.
 //!
 //! Attachments of private repositories require a signed-in person: an App's token does not open
 //! them (<https://github.com/octokit/octokit.js/issues/2786>), and none is sent.
+//!
+//! Archives are requested from the API, which redirects to GitHub's archive server. For a private
+//! repository the target contains a short-lived token, so it is neither logged nor part of an error.
 
 mod resolver;
 
@@ -30,7 +36,7 @@ use super::response::clean_message;
 use super::transport::{Transport, connection_failed};
 use crate::adapters::text::error_chain;
 use crate::engine::forge::{ForgeError, ReadError, Take};
-use crate::engine::steps::source::attachment::{address_of, web_root};
+use crate::engine::steps::source::attachment::web_root;
 
 /// Hosts where github.com stores attachments.
 pub(super) const DEFAULT_REDIRECT_HOSTS: [&str; 2] =
@@ -42,28 +48,47 @@ pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_mins(2);
 /// Maximum number of redirects. GitHub redirects once.
 const MAX_REDIRECTS: usize = 3;
 
-/// Fetches attachments.
-pub(super) struct Attachments {
-    web: String,
+/// Reads files from GitHub's own hosts and from others that they redirect to.
+pub(super) struct Downloads {
+    /// Root URLs of GitHub's own hosts.
+    own: Vec<Url>,
     hosts: Vec<String>,
     user_agent: String,
     idle: Duration,
     client: Client<HttpsConnector<HttpConnector<PublicResolver>>, Empty<Bytes>>,
 }
 
-impl Attachments {
-    /// Creates a client for the GitHub whose API is at `api_url`.
-    pub(super) fn new(transport: &Transport, api_url: &Url, hosts: &[String]) -> Self {
+impl Downloads {
+    /// Creates a client for attachments of the GitHub whose API is at `api_url`.
+    pub(super) fn attachments(transport: &Transport, api_url: &Url, hosts: &[String]) -> Self {
+        Self::new(transport, Url::parse(&web_root(api_url)).ok(), hosts)
+    }
+
+    /// Creates a client for archives of the GitHub whose API is at `api_url`. Archives of github.com
+    /// are on one host. An Enterprise Server has them on its own host or a subdomain
+    /// (<https://docs.github.com/enterprise-server/admin/configuring-settings/hardening-security-for-your-enterprise/enabling-subdomain-isolation>);
+    /// other hosts must be configured.
+    pub(super) fn archives(transport: &Transport, api_url: &Url, hosts: &[String]) -> Self {
         let web = web_root(api_url);
+        let codeload = Url::parse(&web.replacen("://", "://codeload.", 1)).ok();
+        let pages = Url::parse(&web).ok();
+        let has_api_host = pages.as_ref().and_then(Url::host_str) != api_url.host_str();
+        if has_api_host {
+            return Self::new(transport, codeload, &[]);
+        }
+        Self::new(transport, pages.into_iter().chain(codeload), hosts)
+    }
+
+    fn new(transport: &Transport, own: impl IntoIterator<Item = Url>, hosts: &[String]) -> Self {
+        let own: Vec<Url> = own.into_iter().collect();
         let hosts: Vec<String> = hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
         // Hosts that the operator names may be in a private network, as an Enterprise Server may
         // be.
-        let own = Url::parse(&web)
-            .ok()
-            .and_then(|web| web.host_str().map(str::to_owned));
+        let trusted = own
+            .iter()
+            .filter_map(|url| url.host_str().map(str::to_owned));
         let named = hosts.iter().filter(|host| !host.starts_with("*.")).cloned();
-        let mut tcp =
-            HttpConnector::new_with_resolver(PublicResolver::new(own.into_iter().chain(named)));
+        let mut tcp = HttpConnector::new_with_resolver(PublicResolver::new(trusted.chain(named)));
         tcp.enforce_http(false);
         tcp.set_connect_timeout(Some(transport.timeout / 2));
         let connector = HttpsConnectorBuilder::new()
@@ -72,7 +97,7 @@ impl Attachments {
             .enable_http1()
             .wrap_connector(tcp);
         Self {
-            web,
+            own,
             hosts,
             user_agent: transport.user_agent.clone(),
             idle: transport.timeout,
@@ -82,22 +107,23 @@ impl Attachments {
         }
     }
 
-    /// Reads the attachment at `address` in pieces, up to `most` bytes, until `take` returns false.
+    /// Reads the file at `url` in pieces, up to `most` bytes, until `take` returns false.
     pub(super) async fn read(
         &self,
-        address: &str,
+        mut url: Url,
         what: &str,
         most: u64,
         take: &mut Take<'_>,
     ) -> Result<(), ReadError> {
-        let start = address_of(&self.web, address).filter(|url| self.is_allowed(url));
-        let mut url = start.ok_or_else(|| elsewhere(address))?;
+        if !self.is_allowed(&url) {
+            return Err(elsewhere(url.as_str()));
+        }
         for _ in 0..=MAX_REDIRECTS {
             let response = self.request(&url, what).await?;
             tracing::debug!(
                 host = url.host_str(),
                 status = response.status().as_u16(),
-                "asked for an attachment"
+                "asked for a download"
             );
             if response.status().is_redirection() {
                 url = self.redirect_target(&url, response.headers(), what)?;
@@ -162,9 +188,9 @@ impl Attachments {
         Ok(to)
     }
 
-    /// Whether scheme, host and port are those of GitHub's pages.
+    /// Whether scheme, host and port are those of one of GitHub's own hosts.
     fn is_github(&self, url: &Url) -> bool {
-        Url::parse(&self.web).is_ok_and(|web| web.origin() == url.origin())
+        self.own.iter().any(|own| own.origin() == url.origin())
     }
 
     /// Whether files may be read from this address.
@@ -239,7 +265,7 @@ fn check_response(response: &Response<Incoming>, what: &str) -> Result<(), ReadE
     Ok(())
 }
 
-fn unreadable(what: &str, why: &str) -> ReadError {
+pub(super) fn unreadable(what: &str, why: &str) -> ReadError {
     ReadError::Forge(ForgeError::Unreadable {
         what: what.to_owned(),
         message: clean_message(why),
@@ -248,7 +274,7 @@ fn unreadable(what: &str, why: &str) -> ReadError {
 
 /// The error of an address that is not allowed. It names the origin only: paths and queries of
 /// stores are signed.
-fn elsewhere(address: &str) -> ReadError {
+pub(super) fn elsewhere(address: &str) -> ReadError {
     let to = Url::parse(address).map_or_else(
         |_| "an unreadable address".to_owned(),
         |url| url.origin().ascii_serialization(),

@@ -1,4 +1,4 @@
-//! Tests of `adapters::github::attachments`.
+//! Tests of `adapters::github::downloads`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
@@ -10,12 +10,24 @@ use tower::Service;
 use super::resolver::is_public;
 use super::*;
 
-fn attachments(api: &str, hosts: &[&str]) -> Attachments {
+fn attachments(api: &str, hosts: &[&str]) -> Downloads {
+    created(Downloads::attachments, api, hosts)
+}
+
+fn archives(api: &str, hosts: &[&str]) -> Downloads {
+    created(Downloads::archives, api, hosts)
+}
+
+fn created(
+    create: fn(&Transport, &Url, &[String]) -> Downloads,
+    api: &str,
+    hosts: &[&str],
+) -> Downloads {
     // No request is made: the set-up of plain HTTP will do, and needs no certificates.
     let plain = Url::parse("http://127.0.0.1:1").unwrap();
     let transport = Transport::new(&plain, Duration::from_secs(1), "tests").unwrap();
     let hosts: Vec<String> = hosts.iter().map(|host| (*host).to_owned()).collect();
-    Attachments::new(&transport, &Url::parse(api).unwrap(), &hosts)
+    create(&transport, &Url::parse(api).unwrap(), &hosts)
 }
 
 #[tokio::test]
@@ -85,7 +97,42 @@ async fn a_server_of_one_s_own_is_read_where_it_is_configured() {
         (&plain, "http://ghe.example/x", false),
     ] {
         let url = Url::parse(address).unwrap();
-        assert_eq!(who.is_allowed(&url), welcome, "{} {address}", who.web);
+        assert_eq!(who.is_allowed(&url), welcome, "{:?} {address}", who.own);
+    }
+}
+
+#[tokio::test]
+async fn archives_are_read_from_the_archive_server_alone() {
+    let github = archives("https://api.github.com", &DEFAULT_REDIRECT_HOSTS);
+    let cloud = archives("https://api.team.ghe.com", &[]);
+    let server = archives("https://ghe.example/api/v3", &["store.ghe.example"]);
+    let simulator = archives("http://127.0.0.1:4000", &[]);
+    for (who, address, welcome) in [
+        (
+            &github,
+            "https://codeload.github.com/o/r/legacy.tar.gz/s?token=t",
+            true,
+        ),
+        (&github, "http://codeload.github.com/x", false),
+        (&github, "https://codeload.github.com:8443/x", false),
+        (&github, "https://github.com/x", false),
+        (&github, "https://api.github.com/x", false),
+        (&github, "https://objects.githubusercontent.com/x", false),
+        (&github, "https://codeload.github.com.evil.example/x", false),
+        (&cloud, "https://codeload.team.ghe.com/x", true),
+        (&cloud, "https://codeload.other.ghe.com/x", false),
+        (&cloud, "https://codeload.github.com/x", false),
+        (&server, "https://ghe.example/_codeload/x", true),
+        (&server, "https://codeload.ghe.example/x", true),
+        (&server, "https://store.ghe.example/x", true),
+        (&server, "https://other.ghe.example/x", false),
+        (&server, "https://codeload.github.com/x", false),
+        (&simulator, "http://127.0.0.1:4000/x", true),
+        (&simulator, "http://127.0.0.1:4001/x", false),
+        (&simulator, "https://codeload.github.com/x", false),
+    ] {
+        let url = Url::parse(address).unwrap();
+        assert_eq!(who.is_allowed(&url), welcome, "{:?} {address}", who.own);
     }
 }
 
