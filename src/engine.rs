@@ -11,6 +11,7 @@ pub mod effects;
 pub mod execute;
 pub mod extract;
 pub mod forge;
+pub mod grounding;
 pub mod knowledge;
 pub mod local_save;
 pub mod messages;

@@ -4,6 +4,7 @@
 pub mod check;
 pub mod document;
 pub mod enriched;
+pub mod files;
 pub mod gate;
 pub(crate) mod inline;
 pub mod names;

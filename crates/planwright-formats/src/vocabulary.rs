@@ -235,7 +235,7 @@ pub fn find(folded: &str) -> Vec<Match> {
 }
 
 /// Returns true if byte `at` is not inside a word of `text`.
-fn boundary(text: &str, at: usize) -> bool {
+pub(crate) fn boundary(text: &str, at: usize) -> bool {
     let before = text[..at].chars().next_back();
     let after = text[at..].chars().next();
     match (before, after) {
