@@ -23,7 +23,7 @@ use super::services::Services;
 use super::steps::authorise::Authorised;
 use super::steps::prepare::{self, Ready};
 use super::steps::report::Reporting;
-use super::steps::{Context, publish, report};
+use super::steps::{Context, publish, report, repository};
 use super::stop::StopFlag;
 use super::store::{AuditEntry, EffectState};
 use crate::engine::model::trigger::Trigger;
@@ -175,9 +175,9 @@ async fn save(run: &mut CommandRun<'_>, work_out: WorkOut) -> Result<(), StepErr
         run.stop.check_cancelled()?;
         let mut ready = work_out(run).await?;
         if let Ready::Plan(prepared) = &mut ready {
-            prepared
-                .base
-                .clone_from(&run.context.progress.repository.base);
+            let context = &mut *run.context;
+            prepared.files = repository::checked_files(context, &prepared.document).await?;
+            prepared.base.clone_from(&context.progress.repository.base);
         }
         prepare::remember(run.context, &ready).await?;
         ready

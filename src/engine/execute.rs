@@ -89,6 +89,7 @@ pub(super) fn context(parts: &Services, claimed: &Claimed) -> Context {
         reporting: commands::reporting(claimed.trigger.command),
         checkouts: parts.checkouts.clone(),
         checkout: None,
+        base_files: None,
     }
 }
 

@@ -7,6 +7,7 @@
 pub mod agent;
 pub mod check;
 pub mod failures;
+pub mod grounding;
 pub mod knowledge;
 pub mod known;
 pub mod planning;
@@ -119,6 +120,9 @@ pub fn saved(
         text.push('\n');
     }
     text.push_str(&format!("**Source:** {}\n\n", prepared.found));
+    if let Some(files) = &prepared.files {
+        text.push_str(&format!("**Files:** {files}\n\n"));
+    }
     if let Some(old) = &prepared.replaces {
         text.push_str(&format!("{}\n\n", known::replaces(old)));
     }
@@ -322,6 +326,9 @@ fn plan_issue(
         text.push_str(&format!(" {}", known::replaces(old)));
     }
     text.push_str("\n\n");
+    if let Some(files) = &prepared.files {
+        text.push_str(&format!("**Files:** {files}\n\n"));
+    }
     if let Some(Ok(table)) = check::actions(&prepared.document) {
         text.push_str(&format!("**Actions:**\n\n{table}\n"));
     }

@@ -426,6 +426,7 @@ pub fn restart(work: &mut AgentState) {
     work.next = Next::Plan;
     work.corrections = 0;
     work.draft = None;
+    work.accepted = None;
     // Files of an agent that followed instructions in the data are not given to the next agent.
     work.written.clear();
 }

@@ -63,6 +63,8 @@ pub struct Context {
     pub checkouts: Option<Arc<dyn Checkouts>>,
     /// The copy that the agents of this attempt read.
     pub checkout: Option<Arc<Checkout>>,
+    /// The files of the base commit, once they are needed in this attempt.
+    pub base_files: Option<Arc<repository::BaseFiles>>,
 }
 
 impl Context {

@@ -73,6 +73,7 @@ fn prepared(text: &str) -> Prepared {
         hidden: None,
         replaces: None,
         base: None,
+        files: None,
     }
 }
 

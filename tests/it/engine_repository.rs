@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use planwright::engine::checkout::{CheckoutError, LeftOut, WhyLeftOut};
-use planwright::engine::forge::{ForgeError, PullRequest, Tree};
+use planwright::engine::forge::{EntryKind, ForgeError, PullRequest, Tree, TreeEntry};
+use planwright::engine::model::agent::{Ending, Limit};
 use planwright::engine::model::run::State;
 use planwright::engine::model::time::Millis;
 use planwright::formats::command::Command;
@@ -186,4 +187,159 @@ async fn planners_and_researchers_get_the_copy_too() {
             assert_eq!(task.repository, Some(folder.clone().into()), "{command:?}");
         }
     }
+}
+
+/// Makes these files the ones of the default branch.
+fn set_files(rig: &Rig, paths: &[&str]) {
+    let entry = |path: &&str| TreeEntry {
+        path: (*path).to_owned(),
+        size: 1,
+        id: (*path).to_owned(),
+        kind: EntryKind::File,
+    };
+    rig.forge.world.lock().unwrap().tree = Some(Tree {
+        commit: HEAD.to_owned(),
+        entries: paths.iter().map(entry).collect(),
+        cut: Vec::new(),
+    });
+}
+
+/// Returns [`GOOD`] with a first step that changes `path`.
+fn changing(path: &str) -> String {
+    let step = format!("1. Change `{path}`\n1. Write the index");
+    GOOD.replace("1. Write the index", &step)
+}
+
+#[tokio::test]
+async fn an_agent_is_asked_once_to_correct_the_paths_in_its_plan() {
+    let (wrong, right) = (changing("src/indx.rs"), changing("src/index.rs"));
+    let agent = FakeAgent::new(vec![say(&wrong), say(&right)]);
+    let (rig, _) = reading(&agent, FakeCheckouts::default()).await;
+    set_files(&rig, &["src/index.rs", "src/main.rs"]);
+    let run = rig.say(Command::SavePlan).await;
+    rig.settle().await;
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", report(&rig));
+    let prompts = agent.prompts();
+    assert_eq!(prompts.len(), 2);
+    assert!(
+        prompts[1].contains("The plan names `src/indx.rs`"),
+        "{}",
+        prompts[1]
+    );
+    assert!(prompts[1].contains("Nearest: `src/index.rs`."));
+    assert!(
+        report(&rig).contains("**Files:** 1 of 1 file exists at `1111111`"),
+        "{}",
+        report(&rig)
+    );
+    let (_, plan) = rig.forge.plans().pop().unwrap();
+    assert!(
+        plan.body
+            .contains("**Files:** 1 of 1 file exists at `1111111`")
+    );
+    assert!(plan.body.contains(&format!("commit: '{HEAD}'")));
+}
+
+#[tokio::test]
+async fn a_plan_whose_paths_are_not_corrected_is_saved_and_its_report_names_them() {
+    let wrong = changing("src/indx.rs");
+    let fails = || Act::End(Ending::Limited(Limit::Deadline));
+    for script in [
+        vec![say(&wrong), say(&wrong)],
+        vec![say(&wrong), fails()],
+        vec![say(&wrong), say("Sorry."), say("Sorry."), say("Sorry.")],
+    ] {
+        let agent = FakeAgent::new(script);
+        let (rig, _) = reading(&agent, FakeCheckouts::default()).await;
+        set_files(&rig, &["src/index.rs"]);
+        let run = rig.say(Command::SavePlan).await;
+        rig.settle().await;
+        assert_eq!(rig.state(&run).await, State::Succeeded, "{}", report(&rig));
+        let said = "0 of 1 file exist at `1111111`; not found: `src/indx.rs` (nearest: \
+                    `src/index.rs`)";
+        assert!(report(&rig).contains(said), "{}", report(&rig));
+        assert!(
+            report(&rig).starts_with("✅ Plan saved:"),
+            "{}",
+            report(&rig)
+        );
+        assert!(document(&rig).contains("src/indx.rs"));
+    }
+}
+
+#[tokio::test]
+async fn a_symbol_that_is_not_in_its_file_is_complained_about() {
+    let plan = |symbol: &str| {
+        let step = format!("1. Call `{symbol}()` in `src/index.rs`\n1. Write the index");
+        GOOD.replace("1. Write the index", &step)
+    };
+    let agent = FakeAgent::new(vec![say(&plan("rebuild_all")), say(&plan("rebuild"))]);
+    let copies = FakeCheckouts {
+        files: vec![("src/index.rs", "pub fn rebuild() {}")],
+        ..FakeCheckouts::default()
+    };
+    let (rig, _) = reading(&agent, copies).await;
+    set_files(&rig, &["src/index.rs"]);
+    rig.say(Command::SavePlan).await;
+    rig.settle().await;
+    let prompts = agent.prompts();
+    assert_eq!(prompts.len(), 2, "{}", report(&rig));
+    assert!(prompts[1].contains("rebuild_all"), "{}", prompts[1]);
+}
+
+#[tokio::test]
+async fn without_an_agent_one_request_checks_the_files_of_a_plan() {
+    for (plan, requests) in [
+        (changing("src/indx.rs"), 1),
+        // A plan that names no files needs none.
+        (GOOD.to_owned(), 0),
+    ] {
+        let rig = Rig::new().await;
+        set_files(&rig, &["src/index.rs"]);
+        rig.forge
+            .open(HERE, "Search is slow", &["It takes a minute.", &plan]);
+        let run = rig.say(Command::SaveRawPlan).await;
+        rig.settle().await;
+        assert_eq!(rig.state(&run).await, State::Succeeded, "{}", report(&rig));
+        let listed = rig.forge.world.lock().unwrap().trees_listed;
+        assert_eq!(listed, requests);
+        let said = "**Files:** 0 of 1 file exist at `1111111`; not found: `src/indx.rs`";
+        assert_eq!(
+            report(&rig).contains(said),
+            requests == 1,
+            "{}",
+            report(&rig)
+        );
+        let (_, issue) = rig.forge.plans().pop().unwrap();
+        let commit = format!("commit: '{HEAD}'");
+        assert_eq!(
+            issue.body.contains(&commit),
+            requests == 1,
+            "{}",
+            issue.body
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_listing_that_github_cuts_short_is_completed_from_the_copy() {
+    let agent = FakeAgent::new(vec![say(&changing("src/index.rs"))]);
+    let copies = FakeCheckouts {
+        files: vec![("src/index.rs", "")],
+        ..FakeCheckouts::default()
+    };
+    let (rig, _) = reading(&agent, copies).await;
+    set_files(&rig, &["README.md"]);
+    {
+        let mut world = rig.forge.world.lock().unwrap();
+        let tree = world.tree.as_mut().unwrap();
+        tree.cut.push(String::new());
+    }
+    rig.say(Command::SavePlan).await;
+    rig.settle().await;
+    assert!(
+        report(&rig).contains("1 of 1 file exists"),
+        "{}",
+        report(&rig)
+    );
 }

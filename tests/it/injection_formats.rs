@@ -659,6 +659,7 @@ fn posted(title: &str, document: &str) -> Vec<String> {
         hidden: None,
         replaces: None,
         base: None,
+        files: None,
     };
     let saved = Saved {
         number: 14,

@@ -330,6 +330,9 @@ pub fn comment(trigger: &Trigger, run: &RunId, research: &Research, at: usize) -
     }
     if let Some(report) = &topic.report {
         text.push_str(&summary(report));
+        if let Some(files) = &topic.files {
+            text.push_str(&format!("**Files:** {files}\n\n"));
+        }
         text.push_str(&framed(report));
     }
     text.push_str(&format!("\n\n{}", footer(run)));

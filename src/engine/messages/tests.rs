@@ -84,6 +84,7 @@ fn prepared() -> Prepared {
         hidden: None,
         replaces: None,
         base: None,
+        files: None,
     }
 }
 

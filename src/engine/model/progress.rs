@@ -59,6 +59,9 @@ pub struct Prepared {
     /// The commit that the plan is based on, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<Base>,
+    /// How many of the files that the plan names exist in that commit, as a line of Markdown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<String>,
 }
 
 /// A plan issue saved by an earlier run.

@@ -67,6 +67,9 @@ pub struct Topic {
     pub report: Option<String>,
     /// How the report was found if it was not at its path, or why there is none.
     pub note: Option<String>,
+    /// How many of the files that the report names exist in the repository, as a line of Markdown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<String>,
     /// Resources used by all turns.
     pub spent: Spent,
     /// Maximum cost reserved for the running turn.

@@ -68,6 +68,9 @@ pub async fn enrich(
         let done = if open {
             ask::wait(context, stop).await?
         } else if let Next::Nothing { why } = work(context).next.clone() {
+            if let Some(accepted) = work(context).accepted.take() {
+                return Ok(*accepted);
+            }
             let held = work(context).rounds.last().is_some_and(|it| it.hold);
             let fallback = match context.trigger.command {
                 Command::Plan => planning::fallback(context, &why),

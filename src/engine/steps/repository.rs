@@ -1,13 +1,26 @@
-//! The repository's files for the agents of a run: the base commit and the read-only copy.
+//! The repository's files: the base commit, the read-only copy for the agents of a run, and the
+//! check of the files that a plan or report names.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::prepare::computing;
 use super::{Context, report};
 use crate::engine::checkout::{Checkout, CheckoutError};
 use crate::engine::effects::StepError;
-use crate::engine::forge::ForgeError;
+use crate::engine::forge::{EntryKind, ForgeError};
+use crate::engine::grounding::{self, CommitFiles, Grounding, MissingSymbol};
+use crate::engine::messages::grounding as findings;
 use crate::engine::messages::repository as sentences;
+use crate::engine::model::progress::Fault;
 use crate::engine::model::repository::Base;
+use crate::formats::plan::files::{Named, named_files};
+
+/// Maximum number of files that are searched for symbols.
+const MAX_SEARCHED_FILES: usize = 50;
+
+/// Maximum size of a file that is searched for symbols, in bytes.
+const MAX_SEARCHED_BYTES: u64 = 1024 * 1024;
 
 /// Provides the agents of this attempt with a copy of the repository at the base commit. Without
 /// one, the run goes on, and its report says why.
@@ -91,4 +104,152 @@ async fn base(context: &mut Context) -> Result<Option<Base>, ForgeError> {
     };
     context.progress.repository.base.clone_from(&base);
     Ok(base)
+}
+
+/// The files of the base commit.
+#[derive(Debug)]
+pub struct BaseFiles {
+    commit: String,
+    /// Sorted paths of files and symbolic links.
+    paths: Vec<String>,
+    submodules: Vec<String>,
+}
+
+/// Returns one line on how many of the files that `text` names exist in the base commit; `None` if it
+/// names none, or the files of the commit cannot be listed.
+///
+/// # Errors
+/// Returns [`StepError::Failed`] if the computation fails.
+pub(in crate::engine) async fn checked_files(
+    context: &mut Context,
+    text: &str,
+) -> Result<Option<String>, StepError> {
+    let judged = judge(context, text).await?;
+    Ok(judged.and_then(|(_, grounding)| findings::summary(&grounding)))
+}
+
+/// Judges the files that `text` names against those of the base commit: that of the agents' copy, or
+/// else the newest one of the default branch.
+async fn judge(
+    context: &mut Context,
+    text: &str,
+) -> Result<Option<(Arc<Named>, Grounding)>, StepError> {
+    let repo = &context.trigger.place.repo;
+    let page = format!("{}/{}", context.settings.web, repo.full_name());
+    let text = text.to_owned();
+    let named = Arc::new(computing(move || named_files(&text, &page)).await?);
+    if named.files.is_empty() {
+        return Ok(None);
+    }
+    let Some(files) = files(context).await else {
+        return Ok(None);
+    };
+    let own = Arc::clone(&named);
+    let grounding = computing(move || {
+        let submodules: Vec<&str> = files.submodules.iter().map(String::as_str).collect();
+        let commit = CommitFiles::new(&files.paths, &submodules);
+        grounding::judge(&own, &commit, &files.commit)
+    })
+    .await?;
+    let grounding = Some(grounding).filter(|grounding| !grounding.files.is_empty());
+    Ok(grounding.map(|grounding| (named, grounding)))
+}
+
+/// Returns the files of the base commit, with at most one request in an attempt. Nothing depends on
+/// them, so that a failure is only logged.
+async fn files(context: &mut Context) -> Option<Arc<BaseFiles>> {
+    if context.base_files.is_some() {
+        return context.base_files.clone();
+    }
+    let forge = Arc::clone(&context.effects.forge);
+    let repo = context.trigger.place.repo.clone();
+    let base = context.progress.repository.base.clone();
+    let commit = base.as_ref().map(|base| base.commit.as_str());
+    let tree = match forge.tree(&repo, &[""], commit).await {
+        Ok(tree) => tree?,
+        Err(error) => {
+            tracing::info!(%error, "the files that the plan names are not checked");
+            return None;
+        }
+    };
+    let (mut paths, mut submodules) = (Vec::new(), Vec::new());
+    for entry in tree.entries {
+        match entry.kind {
+            EntryKind::File | EntryKind::Link => paths.push(entry.path),
+            EntryKind::Submodule => submodules.push(entry.path),
+        }
+    }
+    if !tree.cut.is_empty() {
+        // GitHub does not list very many files; the copy has them.
+        let (checkouts, checkout) = (context.checkouts.clone()?, context.checkout.clone()?);
+        match checkouts.paths(&checkout).await {
+            Ok(more) => paths.extend(more),
+            Err(error) => {
+                tracing::warn!(%error, "the copy of the repository cannot be listed");
+                return None;
+            }
+        }
+    }
+    paths.sort_unstable();
+    paths.dedup();
+    if base.is_none() {
+        context.progress.repository.base = Some(Base {
+            branch: None,
+            commit: tree.commit.clone(),
+        });
+    }
+    context.base_files = Some(Arc::new(BaseFiles {
+        commit: tree.commit,
+        paths,
+        submodules,
+    }));
+    context.base_files.clone()
+}
+
+/// Returns what the agent has to correct in `document`: files that do not exist, and symbols that
+/// are not in their files.
+pub(in crate::engine) async fn wrong_paths(
+    context: &mut Context,
+    document: &str,
+) -> Result<Vec<Fault>, StepError> {
+    let Some((named, grounding)) = judge(context, document).await? else {
+        return Ok(Vec::new());
+    };
+    let symbols = symbols(context, named, &grounding).await?;
+    let mut faults = findings::not_found("plan", &grounding);
+    faults.extend(findings::missing_symbols(
+        "plan",
+        &grounding.commit,
+        &symbols,
+    ));
+    Ok(faults)
+}
+
+/// Returns the symbols that are not in the files that they are named with.
+async fn symbols(
+    context: &Context,
+    named: Arc<Named>,
+    grounding: &Grounding,
+) -> Result<Vec<MissingSymbol>, StepError> {
+    let (Some(checkouts), Some(checkout)) = (&context.checkouts, &context.checkout) else {
+        return Ok(Vec::new());
+    };
+    let mut texts = HashMap::new();
+    for path in grounding
+        .readable(&named)
+        .into_iter()
+        .take(MAX_SEARCHED_FILES)
+    {
+        match checkouts.read(checkout, path, MAX_SEARCHED_BYTES).await {
+            Ok(Some(bytes)) => {
+                if let Ok(text) = String::from_utf8(bytes) {
+                    texts.insert(path.to_owned(), text);
+                }
+            }
+            Ok(None) => {}
+            Err(error) => tracing::warn!(%error, "a file of the copy cannot be read"),
+        }
+    }
+    let grounding = grounding.clone();
+    computing(move || grounding::missing_symbols(&named, &grounding, &texts)).await
 }

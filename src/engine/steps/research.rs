@@ -94,6 +94,12 @@ pub(in crate::engine) async fn research(
         context.progress.research = Some(research.clone());
         context.remember().await?;
         worked?;
+        for topic in &mut research.topics {
+            if let (Some(report), None) = (&topic.report, &topic.files) {
+                topic.files = repository::checked_files(context, report).await?;
+            }
+        }
+        context.progress.research = Some(research.clone());
     }
     finish(context, &research).await?;
     if !research.tally().passes() {

@@ -308,6 +308,7 @@ fn prepared(
         hidden: about.hidden,
         replaces: None,
         base: None,
+        files: None,
     })
 }
 

@@ -183,7 +183,7 @@ async fn the_token_of_an_archive_is_neither_logged_nor_in_an_error() {
     ] {
         real.simulator
             .faults()
-            .add(Fault::on("GET", "/codeload/**", kind));
+            .push(Fault::on("GET", "/codeload/**", kind));
         let error = real.get(&commit).await.unwrap_err();
         assert!(error.to_string().starts_with(&why), "{error}");
         texts.push(format!("{error} {error:?}"));

@@ -156,6 +156,8 @@ pub(crate) struct World {
     pub(crate) roles_asked: Vec<String>,
     /// The files of the repository; `None` if it has no commit.
     pub(crate) tree: Option<Tree>,
+    /// Number of listings of files.
+    pub(crate) trees_listed: u64,
     /// Pull requests by number.
     pub(crate) pulls: BTreeMap<u64, (PullRequest, Vec<ChangedFile>)>,
     /// The App's check runs.
@@ -694,6 +696,7 @@ impl Forge for FakeForge {
         folders: &[&str],
         _reference: Option<&str>,
     ) -> Result<Option<Tree>, ForgeError> {
+        self.world.lock().unwrap().trees_listed += 1;
         let tree = self.read(|world| world.tree.clone())?;
         Ok(tree.map(|mut tree| {
             let wanted = |path: &str| folders.iter().any(|folder| path.starts_with(folder));

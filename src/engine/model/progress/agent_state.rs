@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::model::agent::{Document, Micros, Report, Session, Spent};
 use crate::engine::model::candidate::{Candidate, Unconfirmed};
-use crate::engine::model::progress::HiddenText;
+use crate::engine::model::progress::{HiddenText, Prepared};
 use crate::engine::model::research::{Indexed, ReportDigest};
 use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::Actor;
@@ -49,6 +49,11 @@ pub struct AgentState {
     pub corrections: u32,
     /// The agent's last rejected answer.
     pub draft: Option<String>,
+    /// A plan that passed all checks, kept while the agent is asked to correct the paths in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<Box<Prepared>>,
+    /// Whether the agent was asked to correct the paths in its plan.
+    pub paths_corrected: bool,
     /// Number of apparent credentials removed from the agent's texts.
     pub redacted: u32,
     /// Number of refused tool calls.

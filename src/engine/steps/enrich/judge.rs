@@ -148,6 +148,7 @@ fn document(context: &mut Context, plan: &enriched::EnrichedPlan, facts: &RunFac
         hidden: found_hidden,
         replaces: None,
         base: None,
+        files: None,
     }
 }
 
@@ -212,6 +213,7 @@ pub(super) fn fallback(context: &mut Context, why: &str) -> Result<Prepared, Ste
         hidden: if own { None } else { found_hidden },
         replaces: None,
         base: None,
+        files: None,
     })
 }
 

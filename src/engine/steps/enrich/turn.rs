@@ -12,10 +12,10 @@ use crate::engine::effects::StepError;
 use crate::engine::model::agent::{Ending, Limit, Micros, Report, Session, Spent};
 use crate::engine::model::conversation::Conversation;
 use crate::engine::model::failure::Failure;
-use crate::engine::model::progress::{AgentState, Next, TurnResult};
+use crate::engine::model::progress::{AgentState, Next, Prepared, TurnResult};
 
 use crate::engine::messages::{self, agent as sentences};
-use crate::engine::planner;
+use crate::engine::planner::{self, Rejected};
 use crate::engine::settings::Settings;
 use crate::engine::steps::{Context, planning, report, repository};
 use crate::engine::stop::StopFlag;
@@ -154,6 +154,10 @@ async fn allowed(
 /// Continues without the agent: the plan is saved as found, with the reason `why`; if no plan was
 /// found, the run fails.
 async fn without(context: &mut Context, failure: Failure, why: String) -> Result<Step, StepError> {
+    if let Some(accepted) = work(context).accepted.take() {
+        tracing::warn!(run.id = %context.run(), why, "the agent did not correct the paths in its plan");
+        return Ok(Step::Done(accepted));
+    }
     let unclear = work(context)
         .found
         .as_ref()
@@ -300,9 +304,12 @@ async fn take_in(
         planner::Step::Plan { files, unasked } => {
             let mut prepared = planning::prepared(context, files, None);
             prepared.notes.extend(sentences::unasked(&unasked));
-            return Ok(Step::Done(Box::new(prepared)));
+            return accept(context, prepared, None).await;
         }
         planner::Step::Rescued { files, ending } => {
+            if let Some(accepted) = work(context).accepted.take() {
+                return Ok(Step::Done(accepted));
+            }
             let prepared = planning::prepared(context, files, Some(&ending));
             return Ok(Step::Done(Box::new(prepared)));
         }
@@ -310,12 +317,12 @@ async fn take_in(
             text,
             unreadable,
             late,
-        } => match judge::check(context, text)? {
+        } => match judge::check(context, text.clone())? {
             Ok(mut prepared) => {
                 prepared
                     .notes
                     .extend(sentences::unasked(&[unreadable, late].concat()));
-                return Ok(Step::Done(Box::new(prepared)));
+                return accept(context, prepared, Some(text)).await;
             }
             Err(rejected) => {
                 let draft = rejected.draft.as_deref();
@@ -338,6 +345,29 @@ async fn take_in(
     }
     context.remember().await?;
     Ok(Step::Again)
+}
+
+/// Returns the plan, or asks the agent once to correct the paths in it. `draft` is the agent's
+/// answer if it printed the plan.
+async fn accept(
+    context: &mut Context,
+    prepared: Prepared,
+    draft: Option<String>,
+) -> Result<Step, StepError> {
+    let work_now = work(context);
+    if !work_now.paths_corrected && work_now.corrections < planner::MAX_CORRECTIONS {
+        let faults = repository::wrong_paths(context, &prepared.document).await?;
+        if !faults.is_empty() {
+            let work = work(context);
+            work.paths_corrected = true;
+            work.accepted = Some(Box::new(prepared));
+            planner::reject(work, Rejected { draft, faults }, true, Vec::new());
+            log_rejection(context);
+            context.remember().await?;
+            return Ok(Step::Again);
+        }
+    }
+    Ok(Step::Done(Box::new(prepared)))
 }
 
 /// Logs why the agent's answer was rejected.

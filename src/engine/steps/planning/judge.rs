@@ -124,5 +124,6 @@ fn assemble(
         hidden: None,
         replaces: None,
         base: None,
+        files: None,
     }
 }

@@ -315,8 +315,8 @@ pub(super) fn recognise(word: &str, place: Place) -> Option<Found> {
 /// Removes punctuation around a word.
 fn trimmed(word: &str) -> &str {
     let word = word.trim_start_matches(|c: char| "([{<\"'`“‘«„（「『*→•\u{fffc}".contains(c));
-    let word =
-        word.trim_end_matches(|c: char| ".,;:!?)]}>\"'`”’»…）」』，。、；：！？*\u{fffc}".contains(c));
+    let word = word
+        .trim_end_matches(|c: char| ".,;:!?)]}>\"'`”’»…）」』，。、；：！？*\u{fffc}".contains(c));
     ["'s", "’s"]
         .iter()
         .find_map(|end| word.strip_suffix(end))
