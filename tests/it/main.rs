@@ -36,6 +36,7 @@ mod e2e_crash;
 mod e2e_outsiders;
 mod e2e_places;
 mod e2e_plan;
+mod e2e_repository;
 mod e2e_research;
 mod e2e_save;
 mod e2e_source;

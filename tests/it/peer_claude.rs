@@ -10,7 +10,7 @@
 mod ends;
 mod errors;
 mod files;
-mod hostile;
+pub(crate) mod hostile;
 pub(crate) mod processes;
 mod project;
 mod rig;

@@ -19,7 +19,7 @@ pub(super) fn left(rig: &Rig) -> Vec<String> {
 
 /// What a repository can hold to make the client do things; every command of it leaves a file where
 /// the sandbox lets it.
-pub(super) fn trap(thief: &Model) -> Vec<(&'static str, String)> {
+pub(crate) fn trap(thief: &Model) -> Vec<(&'static str, String)> {
     let leave = |name: &str| format!("touch \"$HOME/{LEFT}{name}\"");
     let hook = |name: &str| json!([{ "hooks": [{ "type": "command", "command": leave(name) }] }]);
     let settings = json!({
