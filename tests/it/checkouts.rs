@@ -122,9 +122,13 @@ impl World {
         names
     }
 
-    /// Waits until nothing is being unpacked.
+    /// Waits until nothing is being unpacked or removed.
     fn settle(&self) {
-        while self.names().iter().any(|name| name.starts_with('.')) {
+        let is_temporary = |entry: std::io::Result<fs::DirEntry>| {
+            let name = entry.unwrap().file_name();
+            name.to_string_lossy().starts_with('.')
+        };
+        while fs::read_dir(self.copies()).unwrap().any(is_temporary) {
             std::thread::yield_now();
         }
     }
@@ -191,6 +195,7 @@ async fn links_are_listed_and_not_followed() {
     for (path, target) in [("top/file", "docs/a"), ("top/folder", "docs")] {
         let mut header = tar::Header::new_ustar();
         header.set_entry_type(tar::EntryType::Symlink);
+        header.set_size(0);
         tar.append_link(&mut header, path, target).unwrap();
     }
     let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
@@ -378,6 +383,7 @@ async fn the_least_recently_used_copies_are_removed_and_none_in_use() {
     assert_eq!(world.names().len(), 2);
     // At a start, the limit holds too.
     drop(copies);
+    world.settle();
     world.settings.cache_bytes = 50_000;
     drop(world.open());
     assert_eq!(world.names().len(), 1);

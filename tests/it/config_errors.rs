@@ -125,15 +125,15 @@ fn a_section_inside_another_one_is_read_in_every_form() {
     for (file, why) in [
         (
             "[agent.repository]\nenable = true\n",
-            "planwright.toml:2: `agent.repository.enable` is not a setting; did you mean `agent.repository.enabled`?",
+            "planwright.toml:2: unknown key `agent.repository.enable`, did you mean `agent.repository.enabled`?; `planwright config` prints every key",
         ),
         (
             "[agent.repo]\nenabled = true\n",
-            "planwright.toml:1: `agent.repo` is not a setting",
+            "planwright.toml:1: unknown key `agent.repo`",
         ),
         (
             "[agent]\nrepository = true\n",
-            "planwright.toml:2: `agent.repository` is not a setting",
+            "planwright.toml:2: unknown key `agent.repository`",
         ),
         (
             "[agent.repository]\nexclude = [\"a\", \"b[\"]\n",

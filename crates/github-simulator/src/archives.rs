@@ -9,12 +9,12 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use bytes::Bytes;
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 use flate2::{Compression, GzBuilder};
 use http::StatusCode;
 use tar::{Builder, EntryType, Header};
 
-use crate::model::{Commit, Repository, Tree, TreeEntry};
+use crate::model::{ArchiveToken, Commit, Repository, Tree, TreeEntry};
 use crate::request::ApiRequest;
 use crate::response::{ApiResponse, ApiResult};
 use crate::state::State;
@@ -32,14 +32,6 @@ const TOKEN_MINUTES: i64 = 5;
 
 /// Size of the unit that `git archive` fills up, in bytes.
 const RECORD: usize = 10_240;
-
-/// Permission to download one archive.
-#[derive(Debug, Clone)]
-pub(crate) struct ArchiveToken {
-    repository: u64,
-    commit: String,
-    expires: DateTime<Utc>,
-}
 
 /// Returns the redirect to the archive of a commit.
 pub(crate) fn redirect(

@@ -10,12 +10,11 @@ use chrono::{DateTime, Utc};
 use secrecy::SecretString;
 use tokio::sync::{mpsc, watch};
 
-use crate::archives::ArchiveToken;
 use crate::clock::Clock;
 use crate::error::{Result, SimulatorError};
 use crate::model::{
-    Actor, Attachment, Comment, Delivery, Installation, Issue, Repository, Role, Token,
-    TokenFormat, TokenOwner, User, UserKind,
+    Actor, ArchiveToken, Attachment, Comment, Delivery, Installation, Issue, Repository, Role,
+    Token, TokenFormat, TokenOwner, User, UserKind,
 };
 use crate::options::SimulatorOptions;
 use crate::urls::BaseUrls;

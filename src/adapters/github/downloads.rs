@@ -45,6 +45,9 @@ pub(super) const DEFAULT_REDIRECT_HOSTS: [&str; 2] =
 /// Default time limit for one file.
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_mins(2);
 
+/// Minimum time that an archive is waited for if nothing comes: GitHub makes archives on demand.
+const MIN_ARCHIVE_WAIT: Duration = Duration::from_mins(1);
+
 /// Maximum number of redirects. GitHub redirects once.
 const MAX_REDIRECTS: usize = 3;
 
@@ -73,10 +76,15 @@ impl Downloads {
         let codeload = Url::parse(&web.replacen("://", "://codeload.", 1)).ok();
         let pages = Url::parse(&web).ok();
         let has_api_host = pages.as_ref().and_then(Url::host_str) != api_url.host_str();
-        if has_api_host {
-            return Self::new(transport, codeload, &[]);
+        let downloads = if has_api_host {
+            Self::new(transport, codeload, &[])
+        } else {
+            Self::new(transport, pages.into_iter().chain(codeload), hosts)
+        };
+        Self {
+            idle: transport.timeout.max(MIN_ARCHIVE_WAIT),
+            ..downloads
         }
-        Self::new(transport, pages.into_iter().chain(codeload), hosts)
     }
 
     fn new(transport: &Transport, own: impl IntoIterator<Item = Url>, hosts: &[String]) -> Self {

@@ -7,7 +7,8 @@ use crate::setting::settings;
 
 settings! {
     /// The read-only copies of repositories, which agents read while they work. A copy is one commit
-    /// as GitHub archives it. It is kept below `agent.folder` and used again for the same commit.
+    /// as GitHub archives it, so without the files that have the attribute `export-ignore` in
+    /// `.gitattributes`. It is kept below `agent.folder` and used again for the same commit.
     pub struct RepositorySettings in "agent.repository" {
         /// Whether agents get a copy of the repository. The App needs the permission to read its
         /// contents.

@@ -159,6 +159,8 @@ async fn the_token_of_an_archive_is_neither_logged_nor_in_an_error() {
         .with_writer(move || writer.clone())
         .finish();
     let _here = tracing::subscriber::set_default(lines);
+    // With only one subscriber, a log line that another thread reaches first is switched off for all.
+    let _second = tracing::Dispatch::new(tracing_subscriber::registry());
     let real = Real::new().await;
     let commit = real.commit(&[("a", TreeEntry::file("x"))]);
     let answer = |status: u16| FaultKind::Response {
@@ -205,7 +207,6 @@ async fn the_token_of_an_archive_is_neither_logged_nor_in_an_error() {
 #[tokio::test]
 async fn what_github_refuses_is_told_apart() {
     let real = Real::new().await;
-    let commit = real.commit(&[("a", TreeEntry::file("x"))]);
     let missing = "0".repeat(40);
     assert_eq!(
         real.get(&missing).await.unwrap_err().to_string(),
@@ -214,6 +215,8 @@ async fn what_github_refuses_is_told_apart() {
              the App cannot see it"
         )
     );
+    let real = Real::new().await;
+    let commit = real.commit(&[("a", TreeEntry::file("x"))]);
     real.simulator
         .set_permission(real.installation, "contents", None)
         .unwrap();
