@@ -7,6 +7,7 @@
 pub mod agent;
 pub mod check;
 pub mod failures;
+pub mod grounding;
 pub mod knowledge;
 pub mod known;
 pub mod planning;

@@ -275,11 +275,46 @@ const GENERATED: &[&str] = &[
     "venv",
 ];
 
-/// Variables whose fields look like file names: `response.json`.
+/// Extensions of data, configuration and documents. A name without a directory, such as
+/// `config.toml` or `stats.json`, is as often that of a file which is made when a program runs.
+const DATA: &[&str] = &[
+    "cfg",
+    "conf",
+    "csv",
+    "htm",
+    "html",
+    "ini",
+    "json",
+    "json5",
+    "jsonc",
+    "jsonl",
+    "lock",
+    "markdown",
+    "md",
+    "patch",
+    "plist",
+    "png",
+    "po",
+    "pot",
+    "properties",
+    "service",
+    "snap",
+    "sql",
+    "sum",
+    "svg",
+    "toml",
+    "tsv",
+    "txt",
+    "wasm",
+    "webp",
+    "xml",
+    "yaml",
+    "yml",
+];
+
+/// Variables whose fields look like file names: `self.c`.
 const VARIABLES: &[&str] = &[
-    "body", "ctx", "data", "db", "document", "event", "file", "mutex", "obj", "path", "req",
-    "request", "res", "resp", "response", "result", "self", "state", "store", "this", "value",
-    "window",
+    "ctx", "event", "obj", "req", "res", "resp", "self", "state", "this",
 ];
 
 /// Recognises a path in `word`, which has no white space.
@@ -315,8 +350,8 @@ pub(super) fn recognise(word: &str, place: Place) -> Option<Found> {
 /// Removes punctuation around a word.
 fn trimmed(word: &str) -> &str {
     let word = word.trim_start_matches(|c: char| "([{<\"'`“‘«„（「『*→•\u{fffc}".contains(c));
-    let word =
-        word.trim_end_matches(|c: char| ".,;:!?)]}>\"'`”’»…）」』，。、；：！？*\u{fffc}".contains(c));
+    let word = word
+        .trim_end_matches(|c: char| ".,;:!?)]}>\"'`”’»…）」』，。、；：！？*\u{fffc}".contains(c));
     ["'s", "’s"]
         .iter()
         .find_map(|end| word.strip_suffix(end))
@@ -333,7 +368,7 @@ fn option_value(word: &str) -> Option<&str> {
 
 fn plain(word: &str, place: Place) -> Option<Found> {
     let foreign = |c: char| {
-        c.is_whitespace()
+        c.is_whitespace() && !(c == ' ' && place == Place::Link)
             || c.is_control()
             || hidden::is_invisible(c)
             || "*?{}<>|\"'`,;&!^".contains(c)
@@ -382,7 +417,7 @@ fn plain(word: &str, place: Place) -> Option<Found> {
             }
             false
         }
-        (true, Kind::Known) => matches!(place, Place::Code | Place::Link) && !is_field(name),
+        (true, Kind::Known) => place == Place::Link || place == Place::Code && is_source(name),
         (false, Kind::Known) => true,
         (false, Kind::Other) => matches!(place, Place::Code | Place::Link),
         (false, Kind::Plain) => {
@@ -502,8 +537,7 @@ fn kind(name: &str) -> Kind {
     let word = extension.len() <= 10
         && extension.starts_with(|c: char| c.is_ascii_alphabetic())
         && extension.chars().all(|c| c.is_ascii_alphanumeric());
-    // `.env.example`
-    if word && stem.starts_with('.') {
+    if word && name.starts_with(".env.") {
         Kind::Known
     } else if word && extension.len() > 1 {
         Kind::Other
@@ -528,13 +562,14 @@ pub(super) fn has_known_name(path: &str) -> bool {
     kind(name) == Kind::Known
 }
 
-/// Returns whether a name without a directory is probably a field or method: `response.json`.
-fn is_field(name: &str) -> bool {
+/// Returns whether a name without a directory is certainly that of a file of the repository, and
+/// neither a field (`self.c`) nor data.
+fn is_source(name: &str) -> bool {
     let Some((stem, extension)) = name.rsplit_once('.') else {
-        return false;
+        return true;
     };
-    VARIABLES.contains(&stem) && !["rs", "py", "go", "ts", "tsx", "js", "java"].contains(&extension)
-        || stem.len() == 1 && extension.len() == 1
+    let field = stem.len() == 1 || VARIABLES.contains(&stem);
+    !DATA.contains(&extension) && !(field && extension.len() == 1)
 }
 
 /// Returns the path in the address of a file or directory of `repository`, and whether it is a
