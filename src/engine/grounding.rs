@@ -246,9 +246,10 @@ pub fn judge(named: &Named, files: &CommitFiles<'_>, commit: &str) -> Grounding 
             && searched < MAX_SEARCHED
         {
             searched += 1;
-            let among = match file.directory {
-                true => &files.directories,
-                false => &files.by_name,
+            let among = if file.directory {
+                &files.directories
+            } else {
+                &files.by_name
             };
             *nearest = near::nearest(&file.path, among);
         }
@@ -316,10 +317,10 @@ fn is_created(file: &NamedFile) -> bool {
 fn verdict(file: &NamedFile, files: &CommitFiles<'_>, created: &Created<'_>) -> Option<Verdict> {
     let path = file.path.as_str();
     let firm = file.certain || file.marked;
-    let creates = firm && file.intent == Some(Intent::Create);
+    let is_new = firm && file.intent == Some(Intent::Create);
     if files.has(path) && !file.directory {
         let path = path.to_owned();
-        return Some(if creates {
+        return Some(if is_new {
             Verdict::AlreadyExists { path }
         } else {
             Verdict::Exists { path }
@@ -330,15 +331,16 @@ fn verdict(file: &NamedFile, files: &CommitFiles<'_>, created: &Created<'_>) -> 
             path: path.to_owned(),
         });
     }
-    // A part of a path in prose is more often something else.
-    let whole = firm || is_file_name(path);
     let nested = path.contains('/');
-    if whole && !(creates && !nested) {
+    // A part of a path in prose is more often something else, and a new file may be called as one
+    // in another directory.
+    let may_be_part = firm || is_file_name(path);
+    if may_be_part && (nested || !is_new) {
         let ends = files.ends(path);
         match ends.as_slice() {
             [] => {}
             [_] if file.directory => {}
-            [only] if creates => {
+            [only] if is_new => {
                 let path = (*only).to_owned();
                 return Some(Verdict::AlreadyExists { path });
             }

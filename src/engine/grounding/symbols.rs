@@ -1,6 +1,6 @@
 //! Symbols that do not occur in the files beside which a plan names them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +25,7 @@ pub struct MissingSymbol {
 pub fn missing_symbols(
     named: &Named,
     grounding: &Grounding,
-    contents: &HashMap<String, String>,
+    contents: &BTreeMap<String, String>,
 ) -> Vec<MissingSymbol> {
     let verdicts: HashMap<&str, &Verdict> = grounding
         .files

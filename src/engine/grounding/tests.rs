@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::*;
@@ -39,44 +39,56 @@ fn verdict_on(plan: &str) -> Option<Verdict> {
     judged.pop().map(|(_, verdict)| verdict)
 }
 
-fn exists(path: &str) -> Option<Verdict> {
-    Some(Verdict::Exists { path: path.into() })
+fn exists(path: &str) -> Verdict {
+    Verdict::Exists { path: path.into() }
 }
 
-fn not_found(nearest: &[&str]) -> Option<Verdict> {
+fn not_found(nearest: &[&str]) -> Verdict {
     let nearest = nearest.iter().map(|&path| path.to_owned()).collect();
-    Some(Verdict::NotFound { nearest })
+    Verdict::NotFound { nearest }
 }
 
 #[test]
 fn each_path_gets_its_verdict() {
     let directory = |path: &str| Some(Verdict::Directory { path: path.into() });
     for (plan, want) in [
-        ("Fix `server/src/lib.rs`.", exists("server/src/lib.rs")),
-        ("Fix `jobs/queue.rs`.", exists("server/src/jobs/queue.rs")),
-        ("Fix `queue.rs`.", exists("server/src/jobs/queue.rs")),
+        (
+            "Fix `server/src/lib.rs`.",
+            Some(exists("server/src/lib.rs")),
+        ),
+        (
+            "Fix `jobs/queue.rs`.",
+            Some(exists("server/src/jobs/queue.rs")),
+        ),
+        ("Fix `queue.rs`.", Some(exists("server/src/jobs/queue.rs"))),
         (
             "Fix `obs/queue.rs`.",
-            not_found(&["server/src/jobs/queue.rs"]),
+            Some(not_found(&["server/src/jobs/queue.rs"])),
         ),
         ("Fix `lib.rs`.", Some(Verdict::Ambiguous { count: 2 })),
         ("Fix `server/src`.", directory("server/src")),
         ("Fix `src/jobs/`.", directory("server/src/jobs")),
-        ("Fix `web/src/app.tsx`.", not_found(&["web/src/App.tsx"])),
+        (
+            "Fix `web/src/app.tsx`.",
+            Some(not_found(&["web/src/App.tsx"])),
+        ),
         (
             "Fix `server/src/quue.rs`.",
-            not_found(&["server/src/jobs/queue.rs"]),
+            Some(not_found(&["server/src/jobs/queue.rs"])),
         ),
         (
             "Fix `a/lib.rs`.",
-            not_found(&["web/src/lib.rs", "server/src/lib.rs"]),
+            Some(not_found(&["web/src/lib.rs", "server/src/lib.rs"])),
         ),
-        ("Fix `server/src/job/`.", not_found(&["server/src/jobs"])),
-        ("Fix `readme.md`.", not_found(&["README.md"])),
+        (
+            "Fix `server/src/job/`.",
+            Some(not_found(&["server/src/jobs"])),
+        ),
+        ("Fix `readme.md`.", Some(not_found(&["README.md"]))),
         ("Fix `readyou.md` and `stats.json`.", None),
         ("Fix `vendor/zlib/inflate.c`.", Some(Verdict::Unknown)),
         ("Fix `CLAUDE.md`.", Some(Verdict::Unknown)),
-        ("Fix `vendor/zlib-2/inflate.c`.", not_found(&[])),
+        ("Fix `vendor/zlib-2/inflate.c`.", Some(not_found(&[]))),
         ("Create `server/src/csv.rs`.", Some(Verdict::ToBeCreated)),
         (
             "Create `lib.rs` of a new crate.",
@@ -90,11 +102,11 @@ fn each_path_gets_its_verdict() {
         ),
         (
             "Add `server/src/lib.rs` to it.",
-            exists("server/src/lib.rs"),
+            Some(exists("server/src/lib.rs")),
         ),
-        ("Add a field to `server/src/csv.rs`.", not_found(&[])),
+        ("Add a field to `server/src/csv.rs`.", Some(not_found(&[]))),
         ("There is no `server/src/csv.rs`.", None),
-        ("Delete `server/src/csv.rs`.", not_found(&[])),
+        ("Delete `server/src/csv.rs`.", Some(not_found(&[]))),
         ("Read/write and `text/html`, and `server`.", None),
     ] {
         assert_eq!(verdict_on(plan), want, "{plan}");
@@ -152,7 +164,7 @@ fn missing(plan: &str, text: Option<&str>) -> Vec<String> {
     let files = CommitFiles::new(&files, &[]);
     let named = named_files(plan, "");
     let grounding = judge(&named, &files, "abc");
-    let mut contents = HashMap::new();
+    let mut contents = BTreeMap::new();
     for path in grounding.readable(&named) {
         if let Some(text) = text {
             contents.insert(path.to_owned(), text.to_owned());

@@ -37,7 +37,8 @@ pub(super) fn everything() -> Vec<(String, String)> {
     let plan: Vec<String> = (1..=15).map(|n| format!("- `x{n}/y{n}.py`")).collect();
     let many = grounding(&plan.join("\n"));
     let hostile = grounding(
-        "- `src/@dora/quue.rs`\n- `src/save-plan.rs/save-plan`\n- `src/fixes #3.rs`\n- `src/#3.rs`\n- `fixes/@dora/a.rs`",
+        "- `src/@dora/quue.rs`\n- `/save-plan.rs/save-plan`\n- `src/fixes #3.rs`\n- `src/#3.rs`\n\
+         - `fixes/@dora/a.rs`",
     );
     let symbol = |symbol: &str, files: &[&str]| MissingSymbol {
         symbol: symbol.to_owned(),
