@@ -17,7 +17,7 @@ pub use symbols::{MissingSymbol, missing_symbols};
 pub const MAX_NEAREST: usize = 3;
 
 /// Maximum number of missing files for which similar paths are searched.
-pub const MAX_SEARCHED: usize = 50;
+pub const MAX_SEARCHED: usize = 20;
 
 /// The result of a check: one entry for each file that a text names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -140,8 +140,8 @@ pub struct CommitFiles<'a> {
     paths: &'a [String],
     /// Files by their name in lower case.
     by_name: HashMap<String, Vec<&'a str>>,
-    /// Directories by their last component.
-    directories: HashMap<&'a str, Vec<&'a str>>,
+    /// Directories by their last component in lower case.
+    directories: HashMap<String, Vec<&'a str>>,
     all_directories: HashSet<&'a str>,
     /// Paths of what the copy does not contain.
     left_out: &'a [&'a str],
@@ -153,7 +153,7 @@ impl<'a> CommitFiles<'a> {
     /// is in them.
     pub fn new(paths: &'a [String], left_out: &'a [&'a str]) -> Self {
         let mut by_name: HashMap<String, Vec<&str>> = HashMap::new();
-        let mut directories: HashMap<&str, Vec<&str>> = HashMap::new();
+        let mut directories: HashMap<String, Vec<&str>> = HashMap::new();
         let mut all_directories = HashSet::new();
         for path in paths {
             let mut folder = path.as_str();
@@ -164,7 +164,8 @@ impl<'a> CommitFiles<'a> {
                     break;
                 }
                 let last = parent.rsplit('/').next().unwrap_or(parent);
-                directories.entry(last).or_default().push(parent);
+                let same_name = directories.entry(last.to_lowercase()).or_default();
+                same_name.push(parent);
                 folder = parent;
             }
         }
@@ -199,8 +200,19 @@ impl<'a> CommitFiles<'a> {
     /// Returns the directories whose paths end with `path`.
     fn directory_ends(&self, path: &str) -> Vec<&'a str> {
         let name = path.rsplit('/').next().unwrap_or(path);
-        let all = self.directories.get(name).into_iter().flatten().copied();
+        let same_name = self.directories.get(&name.to_lowercase());
+        let all = same_name.into_iter().flatten().copied();
         all.filter(|folder| ends_with(folder, path)).collect()
+    }
+
+    /// Whether there is a file with this path in another case.
+    fn differs_in_case(&self, path: &str) -> bool {
+        let lower = path.to_lowercase();
+        let name = lower.rsplit('/').next().unwrap_or(&lower);
+        let same_name = self.by_name.get(name).into_iter().flatten();
+        same_name
+            .take(1_000)
+            .any(|other| ends_with(&other.to_lowercase(), &lower))
     }
 
     fn is_left_out(&self, path: &str) -> bool {
@@ -219,8 +231,9 @@ fn ends_with(whole: &str, end: &str) -> bool {
         .is_some_and(|start| start.is_empty() || start.ends_with('/'))
 }
 
-/// Judges the files of `named` against those of `commit`. Words that are perhaps paths, and files
-/// of which the text says that they do not exist, are left out unless they exist.
+/// Judges the files of `named` against `files`, those of `commit` (a full SHA). Words that are
+/// perhaps paths, and files of which the text says that they do not exist, are left out unless they
+/// exist.
 pub fn judge(named: &Named, files: &CommitFiles<'_>, commit: &str) -> Grounding {
     let created = Created::new(&named.files);
     let mut searched = 0;
@@ -233,7 +246,12 @@ pub fn judge(named: &Named, files: &CommitFiles<'_>, commit: &str) -> Grounding 
             && searched < MAX_SEARCHED
         {
             searched += 1;
-            *nearest = near::nearest(&file.path, files);
+            let among = if file.directory {
+                &files.directories
+            } else {
+                &files.by_name
+            };
+            *nearest = near::nearest(&file.path, among);
         }
         grounded.push(Grounded {
             path: file.path.clone(),
@@ -298,10 +316,11 @@ fn is_created(file: &NamedFile) -> bool {
 /// Returns the verdict on a file; `None` if it is no file.
 fn verdict(file: &NamedFile, files: &CommitFiles<'_>, created: &Created<'_>) -> Option<Verdict> {
     let path = file.path.as_str();
-    let creates = file.intent == Some(Intent::Create);
+    let firm = file.certain || file.marked;
+    let is_new = firm && file.intent == Some(Intent::Create);
     if files.has(path) && !file.directory {
         let path = path.to_owned();
-        return Some(if creates && file.certain {
+        return Some(if is_new {
             Verdict::AlreadyExists { path }
         } else {
             Verdict::Exists { path }
@@ -312,15 +331,16 @@ fn verdict(file: &NamedFile, files: &CommitFiles<'_>, created: &Created<'_>) -> 
             path: path.to_owned(),
         });
     }
-    // A part of a path in prose is more often something else.
-    let whole = file.certain || file.marked || is_file_name(path);
     let nested = path.contains('/');
-    if whole && !(creates && !nested) {
+    // A part of a path in prose is more often something else, and a new file may be called as one
+    // in another directory.
+    let may_be_part = firm || is_file_name(path);
+    if may_be_part && (nested || !is_new) {
         let ends = files.ends(path);
         match ends.as_slice() {
             [] => {}
             [_] if file.directory => {}
-            [only] if creates && file.certain => {
+            [only] if is_new => {
                 let path = (*only).to_owned();
                 return Some(Verdict::AlreadyExists { path });
             }
@@ -345,10 +365,11 @@ fn verdict(file: &NamedFile, files: &CommitFiles<'_>, created: &Created<'_>) -> 
     if files.is_left_out(path) {
         return Some(Verdict::Unknown);
     }
-    if created.contains(path) && (file.certain || file.marked) {
+    if firm && created.contains(path) {
         return Some(Verdict::ToBeCreated);
     }
-    if !file.certain || file.intent == Some(Intent::Absent) {
+    let miswritten = || file.marked && files.differs_in_case(path);
+    if file.intent == Some(Intent::Absent) || !file.certain && !miswritten() {
         return None;
     }
     if created.is_above(path) {

@@ -1,6 +1,6 @@
 //! Symbols that do not occur in the files beside which a plan names them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -21,12 +21,11 @@ pub struct MissingSymbol {
 /// Returns the symbols of `named` that occur in none of the files beside which they are named.
 ///
 /// `contents` are the texts of files by their complete path, see [`Grounding::readable`]. A symbol
-/// is missing only if at least one of its files exists and all that exist, or whose path is
-/// ambiguous, are in `contents`.
+/// is missing only if all of its files exist and are in `contents`.
 pub fn missing_symbols(
     named: &Named,
     grounding: &Grounding,
-    contents: &HashMap<String, String>,
+    contents: &BTreeMap<String, String>,
 ) -> Vec<MissingSymbol> {
     let verdicts: HashMap<&str, &Verdict> = grounding
         .files
@@ -47,9 +46,10 @@ pub fn missing_symbols(
                     Verdict::Directory { .. }
                     | Verdict::Ambiguous { .. }
                     | Verdict::Unknown
-                    | Verdict::ToBeCreated,
+                    | Verdict::ToBeCreated
+                    | Verdict::NotFound { .. },
                 ) => continue 'symbols,
-                Some(Verdict::NotFound { .. }) | None => continue,
+                None => continue,
             };
             let Some(text) = contents.get(path) else {
                 continue 'symbols;

@@ -11,8 +11,8 @@ const MAX_LISTED: usize = 10;
 /// Maximum number of complaints of one kind; a last one counts the others.
 pub const MAX_COMPLAINTS: usize = 10;
 
-/// Maximum length of a path in a text, in characters.
-const MAX_PATH: usize = 120;
+/// Maximum length of a path or symbol in a text, in characters.
+const MAX_QUOTED: usize = 120;
 
 /// Returns one line about the files that a document names; `None` if it names none.
 pub fn summary(grounding: &Grounding) -> Option<String> {
@@ -37,7 +37,7 @@ pub fn summary(grounding: &Grounding) -> Option<String> {
         .files
         .iter()
         .filter_map(|file| match &file.verdict {
-            Verdict::AlreadyExists { path } => Some(path_span(path)),
+            Verdict::AlreadyExists { path } => Some(quoted(path)),
             _ => None,
         });
     let present: Vec<String> = present.collect();
@@ -48,9 +48,9 @@ pub fn summary(grounding: &Grounding) -> Option<String> {
         ));
     }
     let missing = grounding.not_found().map(|(file, nearest)| {
-        let path = path_span(&file.path);
+        let path = quoted(&file.path);
         match nearest.first() {
-            Some(nearest) => format!("{path} (nearest: {})", path_span(nearest)),
+            Some(nearest) => format!("{path} (nearest: {})", quoted(nearest)),
             None => path,
         }
     });
@@ -66,8 +66,8 @@ pub fn summary(grounding: &Grounding) -> Option<String> {
 pub fn not_found(document: &str, grounding: &Grounding) -> Vec<Fault> {
     let commit = code_span(short(&grounding.commit));
     let fault = |(file, nearest): (&Grounded, &[String])| {
-        let path = path_span(&file.path);
-        let nearest: Vec<String> = nearest.iter().map(|path| path_span(path)).collect();
+        let path = quoted(&file.path);
+        let nearest: Vec<String> = nearest.iter().map(|path| quoted(path)).collect();
         let near = match nearest.as_slice() {
             [] => String::new(),
             near => format!(" Nearest: {}.", near.join(", ")),
@@ -93,8 +93,8 @@ pub fn not_found(document: &str, grounding: &Grounding) -> Vec<Fault> {
 pub fn missing_symbols(document: &str, commit: &str, missing: &[MissingSymbol]) -> Vec<Fault> {
     let commit = code_span(short(commit));
     let fault = |one: &MissingSymbol| {
-        let symbol = code_span(&shorten(&one.symbol, MAX_PATH));
-        let files: Vec<String> = one.files.iter().map(|path| path_span(path)).collect();
+        let symbol = quoted(&one.symbol);
+        let files: Vec<String> = one.files.iter().map(|path| quoted(path)).collect();
         let (files, contain) = match files.as_slice() {
             [file] => (file.clone(), "does not contain it"),
             many => (listed(many), "do not contain it"),
@@ -129,8 +129,9 @@ fn bounded(mut faults: Vec<Fault>, others: impl Fn(usize) -> String) -> Vec<Faul
     faults
 }
 
-fn path_span(path: &str) -> String {
-    quiet(&code_span(&shorten(path, MAX_PATH)))
+/// Quotes a path or a symbol.
+fn quoted(text: &str) -> String {
+    quiet(&code_span(&shorten(text, MAX_QUOTED)))
 }
 
 fn listed(texts: &[String]) -> String {

@@ -15,6 +15,7 @@ use crate::engine::store::RunView;
 
 mod agent;
 mod checks;
+mod grounding;
 mod research;
 mod sources;
 mod steps;
@@ -329,6 +330,7 @@ fn everything() -> Vec<(String, String)> {
     all.extend(sources::everything());
     all.extend(agent::everything());
     all.extend(research::everything());
+    all.extend(grounding::everything());
     all
 }
 

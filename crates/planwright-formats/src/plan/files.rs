@@ -20,6 +20,8 @@ mod unit;
 mod walk;
 mod words;
 
+pub(crate) use path::HOST_SUFFIXES;
+
 /// Maximum number of different files that are certainly meant; mentions of further ones are
 /// ignored.
 pub const MAX_FILES: usize = 500;

@@ -5,14 +5,8 @@ use std::collections::HashSet;
 use comrak::arena_tree::NodeEdge;
 use comrak::nodes::{AstNode, NodeValue};
 
+use crate::plan::files::HOST_SUFFIXES;
 use crate::plan::summary::as_path;
-
-/// Suffixes that mark the first segment of a path as a host or package, not a directory:
-/// `docs.rs/serde/a.html`, `Node.js/Express.js`.
-const HOST_SUFFIXES: [&str; 16] = [
-    "ai", "app", "co", "com", "dev", "edu", "gov", "info", "io", "js", "me", "net", "org", "rs",
-    "test", "uk",
-];
 
 /// Replaces markup, so that a word that contains some is not taken for a path.
 const MARKUP: char = '\u{fffc}';

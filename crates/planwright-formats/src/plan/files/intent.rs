@@ -275,11 +275,11 @@ fn remarks(text: &str, items: &mut [Item]) {
         if next.is_some() || item.end + rest.len() < text.len() {
             pieces.pop();
         }
-        let remarks = pieces
+        let mut remarks = pieces
             .into_iter()
             .filter(|piece| !piece.trim().is_empty())
             .take(2);
-        if let Some(verb) = remarks.filter_map(|piece| WORDS.whole(piece)).next() {
+        if let Some(verb) = remarks.find_map(|piece| WORDS.whole(piece)) {
             item.said = Some(outright(verb));
         }
     }

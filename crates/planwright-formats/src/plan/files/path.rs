@@ -2,6 +2,7 @@
 
 use percent_encoding::percent_decode_str;
 
+use super::words::WORDS;
 use crate::hidden;
 
 /// Where a word is written.
@@ -33,253 +34,11 @@ pub(super) struct Found {
 /// Maximum length of a path, in bytes.
 const MAX_LENGTH: usize = 300;
 
-/// Extensions of files that are written by people. `log`, `env` and others that are more often
-/// methods and fields are left out.
-const EXTENSIONS: &[&str] = &[
-    "adoc",
-    "astro",
-    "avsc",
-    "bash",
-    "bat",
-    "bats",
-    "bazel",
-    "bicep",
-    "bzl",
-    "c",
-    "cc",
-    "cfg",
-    "cjs",
-    "clj",
-    "cljs",
-    "cmake",
-    "cmd",
-    "conf",
-    "cpp",
-    "cs",
-    "csproj",
-    "css",
-    "csv",
-    "cts",
-    "cxx",
-    "dart",
-    "diff",
-    "dockerfile",
-    "edn",
-    "ejs",
-    "el",
-    "elm",
-    "erb",
-    "erl",
-    "ex",
-    "exs",
-    "feature",
-    "fish",
-    "fs",
-    "fsx",
-    "gd",
-    "gemspec",
-    "go",
-    "gql",
-    "gradle",
-    "graphql",
-    "groovy",
-    "h",
-    "haml",
-    "hbs",
-    "hcl",
-    "hh",
-    "hpp",
-    "hrl",
-    "hs",
-    "htm",
-    "html",
-    "hxx",
-    "ini",
-    "ipynb",
-    "j2",
-    "java",
-    "jinja",
-    "jinja2",
-    "jl",
-    "js",
-    "json",
-    "json5",
-    "jsonc",
-    "jsonl",
-    "jsonnet",
-    "jsx",
-    "kt",
-    "kts",
-    "less",
-    "lhs",
-    "liquid",
-    "lock",
-    "lua",
-    "m4",
-    "markdown",
-    "md",
-    "mdx",
-    "mjs",
-    "mk",
-    "ml",
-    "mli",
-    "mm",
-    "mod",
-    "mts",
-    "mustache",
-    "nim",
-    "nix",
-    "patch",
-    "php",
-    "pl",
-    "plist",
-    "png",
-    "po",
-    "pot",
-    "prisma",
-    "properties",
-    "proto",
-    "ps1",
-    "psm1",
-    "pug",
-    "py",
-    "pyi",
-    "pyx",
-    "rake",
-    "rb",
-    "re",
-    "rego",
-    "rs",
-    "rst",
-    "sass",
-    "sbt",
-    "scala",
-    "scss",
-    "service",
-    "sh",
-    "sln",
-    "snap",
-    "sol",
-    "sql",
-    "sum",
-    "svelte",
-    "svg",
-    "swift",
-    "tcl",
-    "tf",
-    "tfvars",
-    "thrift",
-    "toml",
-    "tpl",
-    "ts",
-    "tsv",
-    "tsx",
-    "twig",
-    "txt",
-    "vb",
-    "vbs",
-    "vue",
-    "wasm",
-    "webp",
-    "wgsl",
-    "wit",
-    "xaml",
-    "xhtml",
-    "xml",
-    "xsd",
-    "xsl",
-    "yaml",
-    "yml",
-    "zig",
-    "zsh",
-];
-
-/// Names of files without an extension, and with a leading dot.
-const NAMES: &[&str] = &[
-    ".bazelrc",
-    ".browserslistrc",
-    ".clang-format",
-    ".dockerignore",
-    ".editorconfig",
-    ".eslintignore",
-    ".eslintrc",
-    ".gitattributes",
-    ".gitignore",
-    ".gitlab-ci.yml",
-    ".gitmodules",
-    ".mailmap",
-    ".node-version",
-    ".npmrc",
-    ".nvmrc",
-    ".prettierignore",
-    ".prettierrc",
-    ".python-version",
-    ".ruby-version",
-    ".tool-versions",
-    "AUTHORS",
-    "BUILD",
-    "Brewfile",
-    "CODEOWNERS",
-    "COPYING",
-    "Caddyfile",
-    "Containerfile",
-    "Dockerfile",
-    "Earthfile",
-    "GNUmakefile",
-    "Gemfile",
-    "Jenkinsfile",
-    "Justfile",
-    "LICENSE",
-    "LICENSE-APACHE",
-    "LICENSE-MIT",
-    "MAINTAINERS",
-    "Makefile",
-    "NOTICE",
-    "Pipfile",
-    "Podfile",
-    "Procfile",
-    "README",
-    "Rakefile",
-    "Tiltfile",
-    "VERSION",
-    "Vagrantfile",
-    "WORKSPACE",
-    "justfile",
-    "makefile",
-];
-
 /// Ends of host names: in `docs.rs/serde/a.html` the first component is no directory, nor is it in
 /// `Node.js/Express.js`.
 pub(crate) const HOST_SUFFIXES: [&str; 16] = [
     "ai", "app", "co", "com", "dev", "edu", "gov", "info", "io", "js", "me", "net", "org", "rs",
     "test", "uk",
-];
-
-/// Directories that are usually generated and not part of a commit.
-const GENERATED: &[&str] = &[
-    ".cache",
-    ".git",
-    ".next",
-    ".nuxt",
-    ".pytest_cache",
-    ".tox",
-    ".venv",
-    "__pycache__",
-    "build",
-    "coverage",
-    "dist",
-    "node_modules",
-    "out",
-    "target",
-    "tmp",
-    "venv",
-];
-
-/// Variables whose fields look like file names: `response.json`.
-const VARIABLES: &[&str] = &[
-    "body", "ctx", "data", "db", "document", "event", "file", "mutex", "obj", "path", "req",
-    "request", "res", "resp", "response", "result", "self", "state", "store", "this", "value",
-    "window",
 ];
 
 /// Recognises a path in `word`, which has no white space.
@@ -333,7 +92,7 @@ fn option_value(word: &str) -> Option<&str> {
 
 fn plain(word: &str, place: Place) -> Option<Found> {
     let foreign = |c: char| {
-        c.is_whitespace()
+        c.is_whitespace() && !(c == ' ' && place == Place::Link)
             || c.is_control()
             || hidden::is_invisible(c)
             || "*?{}<>|\"'`,;&!^".contains(c)
@@ -382,7 +141,7 @@ fn plain(word: &str, place: Place) -> Option<Found> {
             }
             false
         }
-        (true, Kind::Known) => matches!(place, Place::Code | Place::Link) && !is_field(name),
+        (true, Kind::Known) => place == Place::Link || place == Place::Code && is_source(name),
         (false, Kind::Known) => true,
         (false, Kind::Other) => matches!(place, Place::Code | Place::Link),
         (false, Kind::Plain) => {
@@ -402,7 +161,7 @@ fn plain(word: &str, place: Place) -> Option<Found> {
     if version {
         return None;
     }
-    let generated = GENERATED.contains(&parts[0]);
+    let generated = WORDS.names().generated.contains(parts[0]);
     Some(Found {
         path: path.to_owned(),
         written,
@@ -486,7 +245,7 @@ enum Kind {
 }
 
 fn kind(name: &str) -> Kind {
-    if NAMES.contains(&name) {
+    if WORDS.names().files.contains(name) {
         return Kind::Known;
     }
     let Some((stem, extension)) = name.rsplit_once('.') else {
@@ -502,8 +261,7 @@ fn kind(name: &str) -> Kind {
     let word = extension.len() <= 10
         && extension.starts_with(|c: char| c.is_ascii_alphabetic())
         && extension.chars().all(|c| c.is_ascii_alphanumeric());
-    // `.env.example`
-    if word && stem.starts_with('.') {
+    if word && name.starts_with(".env.") {
         Kind::Known
     } else if word && extension.len() > 1 {
         Kind::Other
@@ -513,7 +271,7 @@ fn kind(name: &str) -> Kind {
 }
 
 fn is_extension(extension: &str) -> bool {
-    EXTENSIONS.binary_search(&extension).is_ok()
+    WORDS.names().extensions.contains(extension)
 }
 
 /// Returns whether a folder's name is the name of a file.
@@ -528,13 +286,14 @@ pub(super) fn has_known_name(path: &str) -> bool {
     kind(name) == Kind::Known
 }
 
-/// Returns whether a name without a directory is probably a field or method: `response.json`.
-fn is_field(name: &str) -> bool {
+/// Returns whether a name without a directory is certainly that of a file of the repository, and
+/// neither a field (`self.c`) nor data.
+fn is_source(name: &str) -> bool {
     let Some((stem, extension)) = name.rsplit_once('.') else {
-        return false;
+        return true;
     };
-    VARIABLES.contains(&stem) && !["rs", "py", "go", "ts", "tsx", "js", "java"].contains(&extension)
-        || stem.len() == 1 && extension.len() == 1
+    let field = stem.len() == 1 || WORDS.names().variables.contains(stem);
+    !(WORDS.names().data.contains(extension) || field && extension.len() == 1)
 }
 
 /// Returns the path in the address of a file or directory of `repository`, and whether it is a
@@ -552,15 +311,5 @@ pub(super) fn of_repository(address: &str, repository: &str) -> Option<(String, 
         "blob" | "blame" | "edit" | "raw" => Some((path.to_owned(), false)),
         "tree" => Some((path.to_owned(), true)),
         _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn extensions_are_sorted() {
-        assert!(EXTENSIONS.is_sorted());
     }
 }

@@ -77,7 +77,8 @@ pub(super) fn symbol(code: &str) -> Option<Symbol> {
         .chars()
         .zip(name.chars().skip(1))
         .any(|(a, b)| a.is_lowercase() && b.is_uppercase());
-    let inner = name.trim_matches('_').contains('_');
+    // Names in capitals are often variables of the environment.
+    let inner = name.trim_matches('_').contains('_') && name.contains(char::is_lowercase);
     // `config.toml.key` and `Node.js` are no symbols, nor is `std::fs`.
     let scoped = path.contains("::") && name.starts_with(char::is_uppercase);
     let special = inner || hump || called || declared || scoped;
@@ -107,7 +108,9 @@ mod tests {
             ("parse(..)", "parse"),
             ("class Booking(Base)", "Booking"),
             ("Vec<u8>", ""),
-            ("MAX_RETRIES", "MAX_RETRIES"),
+            ("GITHUB_TOKEN", ""),
+            ("Limits::MAX_RETRIES", "MAX_RETRIES"),
+            ("const MAX_RETRIES", "MAX_RETRIES"),
             ("self.next_attempt_at", "next_attempt_at"),
             ("queue", ""),
             ("JSON", ""),

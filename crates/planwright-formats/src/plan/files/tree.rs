@@ -61,7 +61,7 @@ pub(super) fn entries(code: &str) -> Vec<Entry> {
             .find_map(|piece| WORDS.whole(piece));
         let intent = verb.map(intent::alone).or(added.then_some(Intent::Create));
         if let Some(mut entry) = recognise(&path, Place::Code) {
-            entry.written = name.trim_end_matches('/').to_owned();
+            name.trim_end_matches('/').clone_into(&mut entry.written);
             found.push(Entry {
                 found: entry,
                 intent,

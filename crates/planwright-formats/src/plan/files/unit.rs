@@ -6,8 +6,7 @@ use comrak::arena_tree::NodeEdge;
 use comrak::nodes::{AstNode, NodeValue};
 
 use super::Mention;
-use super::path::{self, Place, recognise};
-use crate::plan::files::path::Found;
+use super::path::{self, Found, Place, recognise};
 
 /// Stands for a path.
 pub(super) const PATH: char = '\u{e000}';

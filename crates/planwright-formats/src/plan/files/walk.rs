@@ -79,14 +79,7 @@ impl Walk<'_> {
                 }
                 self.unit(node);
             }
-            NodeValue::Paragraph => {
-                if self.unit(node) == 0 {
-                    let said = intent::label(&markdown::plain_text(node));
-                    if let Some(context) = self.contexts.last_mut() {
-                        context.current = said.or(context.outer);
-                    }
-                }
-            }
+            NodeValue::Paragraph => self.paragraph(node),
             NodeValue::TableRow(_) => {
                 self.unit(node);
             }
@@ -104,6 +97,17 @@ impl Walk<'_> {
         if container || is_item(value) {
             self.contexts.pop();
             self.items -= usize::from(is_item(value));
+        }
+    }
+
+    /// Reads a paragraph. One without paths may be the label of what follows: “Files to create:”.
+    fn paragraph<'n>(&mut self, node: &'n AstNode<'n>) {
+        if self.unit(node) > 0 {
+            return;
+        }
+        let said = intent::label(&markdown::plain_text(node));
+        if let Some(context) = self.contexts.last_mut() {
+            context.current = said.or(context.outer);
         }
     }
 

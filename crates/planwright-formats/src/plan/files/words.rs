@@ -1,5 +1,6 @@
-//! The word lists of `words.toml`, and their search in a text.
+//! The lists of `words.toml`, and the search of words in a text.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -69,6 +70,17 @@ struct Nouns {
     contents: Vec<String>,
 }
 
+/// Names of files and of what looks like one.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Names {
+    pub(super) extensions: HashSet<String>,
+    pub(super) files: HashSet<String>,
+    pub(super) data: HashSet<String>,
+    pub(super) generated: HashSet<String>,
+    pub(super) variables: HashSet<String>,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -81,6 +93,7 @@ struct File {
     absent: Lists,
     prepositions: Prepositions,
     nouns: Nouns,
+    names: Names,
 }
 
 /// The lists of `words.toml`, and the automaton that finds the verbs.
@@ -184,6 +197,10 @@ impl Words {
 
     pub(super) fn prepositions(&self) -> &Prepositions {
         &self.file.prepositions
+    }
+
+    pub(super) fn names(&self) -> &Names {
+        &self.file.names
     }
 
     /// Returns whether a folded text names something that may fill a file of its own.
