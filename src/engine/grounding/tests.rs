@@ -234,5 +234,5 @@ fn many_missing_files_in_a_large_repository_are_judged_quickly() {
     assert_eq!(grounding.not_found().count(), 500);
     let again = judge(&named, &CommitFiles::new(&files, &[]), "abc");
     assert_eq!(grounding, again);
-    assert!(took < Duration::from_secs(20), "{took:?}");
+    assert!(took < Duration::from_secs(60), "{took:?}");
 }
