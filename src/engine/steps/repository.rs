@@ -1,7 +1,7 @@
 //! The repository's files: the base commit, the read-only copy for the agents of a run, and the
 //! check of the files that a plan or report names.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::prepare::computing;
@@ -234,7 +234,7 @@ async fn symbols(
     let (Some(checkouts), Some(checkout)) = (&context.checkouts, &context.checkout) else {
         return Ok(Vec::new());
     };
-    let mut texts = HashMap::new();
+    let mut texts = BTreeMap::new();
     for path in grounding
         .readable(&named)
         .into_iter()
