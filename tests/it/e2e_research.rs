@@ -47,6 +47,8 @@ pub(crate) async fn system(model: &Model, more: &[(&'static str, &str)]) -> Opti
     });
     let system = system.await;
     system.repository(REPO, false);
+    // The file that plans name.
+    system.sim.put_file(REPO, "src/index.rs", "").unwrap();
     Some(system)
 }
 

@@ -73,6 +73,8 @@ pub(crate) async fn quick() -> (System, u64, TempDir) {
     });
     let system = system.await;
     system.repository(REPO, false);
+    // The file that plans name.
+    system.sim.put_file(REPO, "src/index.rs", "").unwrap();
     let issue = issue(&system);
     system.sim.settle().await;
     (system, issue, folder)
