@@ -11,6 +11,7 @@ use url::Url;
 use super::Failure;
 use crate::adapters::agent::claude::{Claude, ClaudeSettings};
 use crate::adapters::agent::command::{Command, CommandSettings};
+use crate::adapters::agent::network::ModelNetwork;
 use crate::adapters::agent::{Client, LocalAgent, MAX_OUTPUT_BYTES, RunnerSettings};
 use crate::adapters::redact::Redactor;
 use crate::config::agent::{Agent, AgentKind};
@@ -48,6 +49,7 @@ pub(super) fn agent(
     let settings = RunnerSettings {
         folder: agent.folder.clone(),
         sandbox: agent.sandbox,
+        network: network(agent, secrets)?,
         helper: helper().map_err(|error| {
             Failure::failed(format!(
                 "cannot determine the path of this program: {error}"
@@ -63,6 +65,21 @@ pub(super) fn agent(
     let local = LocalAgent::open(settings, client, Arc::clone(clock));
     let local = local.map_err(|error| failed(&error))?;
     Ok(Some(Arc::new(local)))
+}
+
+/// Returns what agents may reach; `None` if their network is not restricted.
+///
+/// # Errors
+/// Returns [`Failure::Usage`] if a proxy that is passed to agents cannot be used.
+pub(super) fn network(agent: &Agent, secrets: &Secrets) -> Result<Option<ModelNetwork>, Failure> {
+    let environment = &secrets.agent_environment;
+    let hosts = agent
+        .reachable(environment)
+        .filter(|_| agent.kind != AgentKind::None);
+    let network = hosts.map(|hosts| ModelNetwork::new(hosts, environment));
+    network
+        .transpose()
+        .map_err(|error| Failure::Usage(error.to_string()))
 }
 
 /// Returns the path of this program. On Linux this is `/proc/self/exe`, because the file at the

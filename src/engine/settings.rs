@@ -23,6 +23,8 @@ use crate::setting::{
     Section, Setting, dollars, hours, limit, list, megabytes, minutes, optional, seconds, settings,
 };
 
+pub mod hosts;
+
 /// The settings of the engine. Each field is a section of the configuration file unless it says
 /// otherwise.
 #[derive(Debug, Clone, Deserialize)]
@@ -565,6 +567,20 @@ pub enum SandboxMode {
     Required,
     /// Never use a sandbox.
     Off,
+}
+
+/// Which network access agents have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NetworkMode {
+    /// [`NetworkMode::Model`] for an agent whose model's address is known, otherwise
+    /// [`NetworkMode::Open`].
+    #[default]
+    Auto,
+    /// Only the hosts of the model.
+    Model,
+    /// Everything that this computer can reach.
+    Open,
 }
 
 #[cfg(test)]

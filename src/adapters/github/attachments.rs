@@ -4,12 +4,10 @@
 //! `objects.githubusercontent.com`) with a signed address. The author of a comment chooses what it
 //! links to, so every hop is checked: https (plain http only on the loopback interface, if the API
 //! itself is configured there), the host of GitHub's pages or one of the configured redirect hosts,
-//! the default port, and a public network address ([`resolver`]).
+//! the default port, and a public network address ([`PublicResolver`]).
 //!
 //! Attachments of private repositories require a signed-in person: an App's token does not open
 //! them (<https://github.com/octokit/octokit.js/issues/2786>), and none is sent.
-
-mod resolver;
 
 use std::time::Duration;
 
@@ -24,10 +22,10 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use url::{Host, Url};
 
-use self::resolver::PublicResolver;
 use super::files::{has_content_type, interrupted, stream_body};
 use super::response::clean_message;
 use super::transport::{Transport, connection_failed};
+use crate::adapters::resolver::{self, PublicResolver};
 use crate::adapters::text::error_chain;
 use crate::engine::forge::{ForgeError, ReadError, Take};
 use crate::engine::steps::source::attachment::{address_of, web_root};
