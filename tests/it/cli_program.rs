@@ -224,7 +224,8 @@ fn config_says_which_sandbox_agents_have_and_can_be_read_back() {
         .env("HTTPS_PROXY", "socks5://u:hush@h:1")
         .output()
         .unwrap();
-    let start = "# Network of agents: HTTPS_PROXY, which agent.environment passes on, does not name";
+    let start =
+        "# Network of agents: HTTPS_PROXY, which agent.environment passes on, does not name";
     assert!(out(&proxy).contains(start), "{}", out(&proxy));
     assert!(!out(&proxy).contains("hush") && !err(&proxy).contains("hush"));
 }

@@ -162,7 +162,9 @@ fn describe_gap(here: &Protection, filter: Result<(), String>) -> Option<String>
         Protection::Landlock { .. } => None,
     };
     let others = filter.err().map(|why| {
-        format!("UDP, DNS and named sockets are not denied, because there is no system call filter: {why}")
+        format!(
+            "UDP, DNS, named sockets and TCP Fast Open are not denied, because there is no system call filter: {why}"
+        )
     });
     let gaps: Vec<String> = tcp.into_iter().chain(others).collect();
     (!gaps.is_empty()).then(|| gaps.join("; "))

@@ -9,9 +9,7 @@ use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 
 use planwright::adapters::agent::network::ModelNetwork;
 use planwright::engine::settings::hosts::AllowedHost;
-use rustix::net::{
-    AddressFamily, RawProtocol, SendFlags, SocketType, ipproto, netlink, sendto, socket,
-};
+use rustix::net::{AddressFamily, RawProtocol, SendFlags, SocketType, ipproto, sendto, socket};
 
 use super::*;
 use crate::support::confined::confined;
@@ -70,11 +68,9 @@ impl Outside {
 
 /// A rig whose agent is the probe.
 fn probing(outside: &Outside) -> Rig {
-    let mut rig = Rig::new("exec \"$@\"\n");
+    let mut rig = Rig::new("\"$@\"; exit $?\n");
     let own = std::env::current_exe().unwrap();
-    rig.command
-        .args
-        .extend(["sh".into(), own.clone().into_os_string()]);
+    rig.command.args.push(own.clone().into_os_string());
     let test = "agent_runner::network::probe";
     let options = [
         "--exact",
@@ -171,7 +167,7 @@ async fn an_agent_on_an_open_network_reaches_what_its_user_reaches() {
 
 #[tokio::test]
 async fn a_proxy_of_the_operator_does_not_reach_a_confined_agent() {
-    let mut rig = Rig::new("cat >/dev/null; env | grep -i proxy | sort");
+    let mut rig = Rig::new("cat >/dev/null; env | grep -i proxy; printf %s $HTTPS_PROXY | cksum");
     rig.command.output = OutputFormat::Markdown;
     rig.command.environment = vec![
         (
@@ -215,6 +211,16 @@ async fn a_proxy_of_the_operator_does_not_reach_a_confined_agent() {
         text(&first),
         text(&second),
         "each turn has a credential of its own"
+    );
+}
+
+#[test]
+fn a_proxy_that_cannot_listen_is_told_with_what_to_do() {
+    let error = OpenError::Proxy(std::io::Error::other("too many open files"));
+    assert_eq!(
+        error.to_string(),
+        "the agents' proxy cannot listen on 127.0.0.1: too many open files: let planwright use the \
+         loopback interface, or set agent.network to \"open\""
     );
 }
 
@@ -284,11 +290,7 @@ fn probe() {
     tried("udp", sent);
     tried("unix", UnixStream::connect(unix).map(drop));
     tried("unix datagrams", UnixDatagram::pair().map(drop));
-    let route = socket(
-        AddressFamily::NETLINK,
-        SocketType::RAW,
-        Some(netlink::ROUTE),
-    );
+    let route = socket(AddressFamily::NETLINK, SocketType::RAW, None);
     tried("netlink", route.map(drop).map_err(Into::into));
     let raw = socket(AddressFamily::INET, SocketType::RAW, Some(ipproto::ICMP));
     tried("raw", raw.map(drop).map_err(Into::into));

@@ -1,5 +1,5 @@
-//! The system call filter of agents that may reach nothing but one TCP port. Landlock has rules for
-//! TCP only; this filter leaves them no other socket.
+//! The system call filter of agents that may reach nothing but one TCP port. Landlock has rules for TCP
+//! connections by `connect` and for `bind`; this filter leaves them nothing else.
 //!
 //! An agent can create sockets of TCP over IPv4 and IPv6, and pairs of connected sockets. So it has
 //! no UDP and no DNS, and cannot connect to named sockets, such as those of a container engine or
@@ -92,7 +92,7 @@ fn denied() -> Result<BTreeMap<i64, Vec<SeccompRule>>, BackendError> {
         (SYS_socketpair, vec![rule(vec![not(0, AF_UNIX)?])?]),
         // It binds a free port by itself, which Landlock does not see.
         (SYS_listen, Vec::new()),
-        // TCP Fast Open connects without `connect`, and some kernels do not ask Landlock then.
+        // TCP Fast Open connects without `connect`, and Linux 6.18 does not ask Landlock then.
         (SYS_sendto, vec![flag(3)?]),
         (SYS_sendmsg, vec![flag(2)?]),
         (SYS_sendmmsg, vec![flag(3)?]),

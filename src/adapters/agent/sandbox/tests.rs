@@ -55,8 +55,8 @@ fn what_keeps_the_network_open_is_named() {
     let [old, new] = [3, 4].map(|abi| Protection::Landlock { abi });
     let no_filter = || Err("Invalid argument".to_owned());
     let old_text = "Landlock ABI 3 has no rules for TCP, which came with ABI 4 (Linux 6.7)";
-    let filter_text = "UDP, DNS and named sockets are not denied, because there is no system call \
-                       filter: Invalid argument";
+    let filter_text = "UDP, DNS, named sockets and TCP Fast Open are not denied, because there is \
+                       no system call filter: Invalid argument";
     for (here, filter, expected) in [
         (&new, Ok(()), None),
         (&new, no_filter(), Some(filter_text.to_owned())),
