@@ -56,7 +56,7 @@ impl ModelNetwork {
                 .map(|(name, value)| (name, value.expose_secret().trim()))
                 .find(|(_, value)| !value.is_empty())
         };
-        let mut found = PROXIES.map(|wanted| value(wanted)).into_iter().flatten();
+        let mut found = PROXIES.map(value).into_iter().flatten();
         if let Some((name, _)) = found.find(|(_, value)| !is_http_proxy(value)) {
             return Err(UnusableProxy { name: name.clone() });
         }

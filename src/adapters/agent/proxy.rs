@@ -305,12 +305,11 @@ impl Shared {
             Err(Refusal::new("504 Gateway Timeout", text))
         });
         let mut server = connected.inspect_err(|refusal| self.log(turn, host, *port, refusal))?;
-        let started = match &request.forwarded {
-            Some(head) => server.write_all(head).await,
-            None => {
-                let done = b"HTTP/1.1 200 Connection established\r\n\r\n";
-                client.write_all(done).await
-            }
+        let started = if let Some(head) = &request.forwarded {
+            server.write_all(head).await
+        } else {
+            let done = b"HTTP/1.1 200 Connection established\r\n\r\n";
+            client.write_all(done).await
         };
         if started.is_err() || server.write_all(rest).await.is_err() {
             return Ok(());

@@ -86,9 +86,9 @@ fn probing(outside: &Outside) -> Rig {
     rig
 }
 
-fn model(hosts: &[&str]) -> Option<ModelNetwork> {
-    let hosts = hosts.iter().map(|host| AllowedHost::parse(host).unwrap());
-    Some(ModelNetwork::new(hosts.collect(), &[]).unwrap())
+fn model(host: &str) -> ModelNetwork {
+    let hosts = vec![AllowedHost::parse(host).unwrap()];
+    ModelNetwork::new(hosts, &[]).unwrap()
 }
 
 /// What the probe says about each attempt.
@@ -126,7 +126,7 @@ async fn an_agent_that_may_reach_its_model_reaches_nothing_else() {
     let allowed = serve_http(TcpListener::bind("127.0.0.1:0").unwrap());
     let mut rig = probing(&outside);
     rig.settings.sandbox = SandboxMode::Required;
-    rig.settings.network = model(&[&allowed]);
+    rig.settings.network = Some(model(&allowed));
     rig.command.environment = vec![("ALLOWED".to_owned(), allowed.into())];
     let said = probed(&rig, &outside).await;
     let refused = |what: &str| {
@@ -246,7 +246,7 @@ async fn an_agent_cannot_get_around_the_filter() {
     );
     let mut rig = Rig::new(&script);
     rig.settings.sandbox = SandboxMode::Required;
-    rig.settings.network = model(&["model.example"]);
+    rig.settings.network = Some(model("model.example"));
     rig.command.output = OutputFormat::Markdown;
     let denied = "-1 Permission denied\n";
     assert_eq!(text(&rig.turn().await), denied.repeat(3));

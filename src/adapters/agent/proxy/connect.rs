@@ -73,19 +73,17 @@ impl Connector {
                 format!("{host}:{port} cannot be reached{through}: {reasons}"),
             )
         };
-        let stream = match upstream.and_then(|upstream| upstream.intercept(&wanted)) {
-            Some(proxy) => {
-                let mut tunnel = Tunnel::new(proxy.uri().clone(), HttpConnector::new());
-                if let Some(credential) = proxy.basic_auth() {
-                    tunnel = tunnel.with_auth(credential.clone());
-                }
-                let connected = tunnel.call(wanted).await;
-                connected.map_err(|error| failed(" through the operator's proxy", &error))
+        let proxy = upstream.and_then(|upstream| upstream.intercept(&wanted));
+        let stream = if let Some(proxy) = proxy {
+            let mut tunnel = Tunnel::new(proxy.uri().clone(), HttpConnector::new());
+            if let Some(credential) = proxy.basic_auth() {
+                tunnel = tunnel.with_auth(credential.clone());
             }
-            None => {
-                let connected = self.direct.clone().oneshot(uri("http")?).await;
-                connected.map_err(|error| failed("", &error))
-            }
+            let connected = tunnel.call(wanted).await;
+            connected.map_err(|error| failed(" through the operator's proxy", &error))
+        } else {
+            let connected = self.direct.clone().oneshot(uri("http")?).await;
+            connected.map_err(|error| failed("", &error))
         };
         Ok(stream?.into_inner())
     }

@@ -1,5 +1,5 @@
-//! The system call filter of agents that may reach nothing but one TCP port. Landlock has rules for TCP
-//! connections by `connect` and for `bind`; this filter leaves them nothing else.
+//! The system call filter of agents that may reach nothing but one TCP port. Landlock has rules for
+//! `connect` and `bind` of TCP; this filter leaves them no other socket and no other call.
 //!
 //! An agent can create sockets of TCP over IPv4 and IPv6, and pairs of connected sockets. So it has
 //! no UDP and no DNS, and cannot connect to named sockets, such as those of a container engine or
