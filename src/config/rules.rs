@@ -67,7 +67,7 @@ pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
             let mut error = merged.impossible(&entry.key, &why);
             if let ConfigError::Impossible { value, .. } = &mut error {
                 match entry.rule {
-                    BaseUrl | ModelUrl => *value = without_secrets(value),
+                    AllowedHosts | BaseUrl | ModelUrl => *value = without_secrets(value),
                     Variables => *value = agent::names_only(&entry.value),
                     _ => {}
                 }

@@ -304,10 +304,10 @@ fn errors_name_the_place_the_key_and_the_remedy() {
             "--set: `agent.api_url` is \"https://***@models.example\"; it must be an https URL without user name and query, or an http URL on this computer, e.g. http://127.0.0.1:8080",
         ),
         (
-            "[agent]\nhosts = [\"https://models.example\"]\n",
+            "[agent]\nhosts = [\"https://u:hush@models.example\"]\n",
             &[],
             &[],
-            "planwright.toml:2: `agent.hosts` is [\"https://models.example\"]; it must be a list of hosts, optionally with a port or a leading *., e.g. [\"api.anthropic.com\", \"*.example.com:8443\"]",
+            "planwright.toml:2: `agent.hosts` is [\"https://***@models.example\"]; it must be a list of hosts, optionally with a port or a leading *., e.g. [\"api.anthropic.com\", \"*.example.com:8443\"]",
         ),
         (
             "[agent]\nkind = \"command\"\nnetwork = \"model\"\n",
