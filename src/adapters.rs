@@ -10,6 +10,7 @@ pub mod http;
 pub mod own_process;
 pub mod project_folder;
 pub mod redact;
+mod resolver;
 pub mod signature;
 pub mod store;
 pub mod telemetry;

@@ -74,6 +74,8 @@ pub enum Rule {
     BaseUrl,
     /// The base URL of the model's API; may be empty.
     ModelUrl,
+    /// A list of hosts that agents may reach.
+    AllowedHosts,
     /// Comma-separated host names, optionally with a leading `*.`.
     HostNames,
     /// Comma-separated file names, optionally with a leading `*`.

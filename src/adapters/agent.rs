@@ -38,14 +38,19 @@ pub use crate::engine::settings::{OutputFormat, SandboxMode};
 pub mod claude;
 pub mod command;
 pub mod helper;
+pub mod network;
 mod output;
 mod process_tree;
+mod proxy;
 mod read_access;
 mod report;
 mod run_dirs;
 pub mod sandbox;
 mod turn;
 
+use self::network::ModelNetwork;
+use self::proxy::{Access, Proxy};
+use self::sandbox::NetworkPolicy;
 pub use read_access::exposed;
 pub(in crate::adapters) use run_dirs::{make_private, remove};
 
@@ -103,6 +108,8 @@ pub struct RunnerSettings {
     pub folder: PathBuf,
     /// Whether agents run in a sandbox.
     pub sandbox: SandboxMode,
+    /// The hosts that agents may reach; `None` if their network is not restricted.
+    pub network: Option<ModelNetwork>,
     /// Path of this program, for `agent-exec`.
     pub helper: PathBuf,
     /// Files of the bot that no agent may read: keys, secrets, the database. They need not exist.
@@ -172,6 +179,18 @@ pub enum OpenError {
          enabled, or set agent.sandbox to \"auto\""
     )]
     NoSandbox(String),
+    /// A sandbox is required, but it would not close the network.
+    #[error(
+        "agent.sandbox is \"required\", but agents could reach the network past planwright's proxy: {0}: run on Linux \
+         6.7 or newer with Landlock and seccomp enabled, or set agent.network to \"open\""
+    )]
+    OpenNetwork(String),
+    /// The proxy for agents cannot be started.
+    #[error(
+        "the agents' proxy cannot listen on 127.0.0.1: {0}: let planwright use the loopback interface, or set \
+         agent.network to \"open\""
+    )]
+    Proxy(std::io::Error),
 }
 
 /// A file of the bot that agents can read in spite of the sandbox, because every program needs the
@@ -201,6 +220,8 @@ pub struct LocalAgent {
     slots: Semaphore,
     /// Files and directories that the program may read.
     reads: Vec<PathBuf>,
+    /// The way to the network, if it is restricted.
+    network: Option<(Proxy, NetworkPolicy)>,
     /// First half of the value of [`MARK_VARIABLE`].
     folder_id: String,
     /// Locked for the lifetime of this value: two processes that share a folder would take each
@@ -223,6 +244,7 @@ impl LocalAgent {
         {
             return Err(OpenError::Exposed(exposed));
         }
+        let network = open_network(&settings, &clock)?;
         let (folder, lock) = open_folder(&settings.folder)?;
         settings.folder = folder;
         let reads = read_access::allowed(client.as_ref(), &settings.folder, &settings.secrets)?;
@@ -238,6 +260,7 @@ impl LocalAgent {
             agent = client.about().name,
             program = %client.executable().display(),
             sandbox = %sandbox::active(settings.sandbox),
+            network = %network::describe(settings.network.as_ref(), settings.sandbox),
             "agents are ready"
         );
         Ok(Self {
@@ -246,6 +269,7 @@ impl LocalAgent {
             settings,
             clock,
             reads,
+            network,
             folder_id,
             _lock: lock,
         })
@@ -287,20 +311,36 @@ impl LocalAgent {
         Ok((dirs, documents, program))
     }
 
+    /// Gives a turn access to the proxy, if the network is restricted.
+    fn admit(&self, task: &Task) -> Result<Option<Access>, String> {
+        let proxy = self
+            .network
+            .as_ref()
+            .map(|(proxy, _)| proxy.admit(&task.run));
+        proxy
+            .transpose()
+            .map_err(|error| OpenError::Proxy(error).to_string())
+    }
+
     async fn run_task(
         &self,
         task: &Task,
         seen: &watch::Sender<Spent>,
         stop: CancellationToken,
     ) -> Report {
-        let (dirs, documents, program) = match self.prepare(task).await {
+        let prepared = async { Ok((self.prepare(task).await?, self.admit(task)?)) };
+        let ((dirs, documents, mut program), access) = match prepared.await {
             Ok(prepared) => prepared,
             Err(why) => return report::not_run(Ending::NotStarted(why)),
         };
+        if let Some(access) = &access {
+            network::use_proxy(&mut program.environment, &access.url);
+        }
         let context = turn::TurnContext {
             settings: &self.settings,
             clock: self.clock.as_ref(),
             reads: &self.reads,
+            network: self.network.as_ref().map(|(_, policy)| policy),
             mark: format!("{}:{}", self.folder_id, Uuid::new_v4().simple()),
             dirs,
             documents,
@@ -391,6 +431,27 @@ fn log_failure(task: &Task, report: &Report) {
         stderr = stderr.trim(),
         "an agent's turn failed"
     );
+}
+
+/// Opens the proxy of agents whose network is restricted.
+fn open_network(
+    settings: &RunnerSettings,
+    clock: &Arc<dyn Clock>,
+) -> Result<Option<(Proxy, NetworkPolicy)>, OpenError> {
+    let Some(network) = &settings.network else {
+        return Ok(None);
+    };
+    let gap = sandbox::network_gap(settings.sandbox, &sandbox::available());
+    if let (SandboxMode::Required, Some(why)) = (settings.sandbox, gap) {
+        return Err(OpenError::OpenNetwork(why));
+    }
+    let proxy = Proxy::open(network, Arc::clone(clock), settings.redactor.clone());
+    let proxy = proxy.map_err(OpenError::Proxy)?;
+    let policy = NetworkPolicy {
+        port: proxy.port(),
+        filter: settings.sandbox != SandboxMode::Off && sandbox::check_filter().is_ok(),
+    };
+    Ok(Some((proxy, policy)))
 }
 
 /// Creates and locks the agents' folder. Returns its canonical path and the lock.

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 
 use crate::adapters::agent::SandboxMode;
 use crate::adapters::agent::helper::{Job, supervise};
-use crate::adapters::agent::sandbox::Policy;
+use crate::adapters::agent::sandbox::{NetworkPolicy, Policy};
 
 /// Run an agent in its sandbox, and end every process that it leaves behind
 #[derive(Debug, Args)]
@@ -23,6 +23,12 @@ pub(super) struct AgentExec {
     /// Path that the agent may read and write
     #[arg(long, value_name = "PATH")]
     write: Vec<PathBuf>,
+    /// The only TCP port that the agent may connect to
+    #[arg(long, value_name = "PORT")]
+    port: Option<u16>,
+    /// Deny all sockets but those of TCP
+    #[arg(long, requires = "port")]
+    filter: bool,
     /// Number of bytes of standard input that are passed to the agent
     #[arg(long, value_name = "BYTES")]
     input: u64,
@@ -52,6 +58,10 @@ impl AgentExec {
             policy: Policy {
                 reads: self.read,
                 writes: self.write,
+                network: self.port.map(|port| NetworkPolicy {
+                    port,
+                    filter: self.filter,
+                }),
             },
             input: self.input,
             program: self.program,

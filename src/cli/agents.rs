@@ -11,6 +11,7 @@ use url::Url;
 use super::Failure;
 use crate::adapters::agent::claude::{Claude, ClaudeSettings};
 use crate::adapters::agent::command::{Command, CommandSettings};
+use crate::adapters::agent::network::ModelNetwork;
 use crate::adapters::agent::{Client, LocalAgent, MAX_OUTPUT_BYTES, RunnerSettings};
 use crate::adapters::checkouts::RepositoryCopies;
 use crate::adapters::redact::Redactor;
@@ -50,6 +51,7 @@ pub(super) fn agent(
     let settings = RunnerSettings {
         folder: agent.folder.clone(),
         sandbox: agent.sandbox,
+        network: network(agent, secrets)?,
         helper: helper().map_err(|error| {
             Failure::failed(format!(
                 "cannot determine the path of this program: {error}"
@@ -83,6 +85,21 @@ pub(super) fn checkouts(
     let copies = RepositoryCopies::open(&config.agent.folder, settings)
         .map_err(|error| Failure::failed(error.to_string()))?;
     Ok(Some(Arc::new(copies)))
+}
+
+/// Returns what agents may reach; `None` if their network is not restricted.
+///
+/// # Errors
+/// Returns [`Failure::Usage`] if a proxy that is passed to agents cannot be used.
+pub(super) fn network(agent: &Agent, secrets: &Secrets) -> Result<Option<ModelNetwork>, Failure> {
+    let environment = &secrets.agent_environment;
+    let hosts = agent
+        .reachable(environment)
+        .filter(|_| agent.kind != AgentKind::None);
+    let network = hosts.map(|hosts| ModelNetwork::new(hosts, environment));
+    network
+        .transpose()
+        .map_err(|error| Failure::Usage(error.to_string()))
 }
 
 /// Returns the path of this program. On Linux this is `/proc/self/exe`, because the file at the

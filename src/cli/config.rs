@@ -4,10 +4,13 @@ use clap::Args;
 
 use super::failure::print;
 use super::{Failure, Settings, agents};
-use crate::adapters::agent::sandbox::{Protection, active};
+use crate::adapters::agent::network;
+use crate::adapters::agent::sandbox::{Protection, active, network_gap};
 use crate::adapters::agent::{OpenError, SandboxMode, exposed};
 use crate::adapters::store::SqliteStore;
+use crate::config::Loaded;
 use crate::config::agent::{Agent, AgentKind};
+use crate::engine::settings::NetworkMode;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -43,18 +46,34 @@ impl Config {
         let here = active(loaded.config.agent.sandbox);
         let sandbox = unprotected(&loaded.config.agent, &here);
         let secrets = readable(&loaded.config, &here);
-        for warning in [&sandbox, &secrets].into_iter().flatten().flatten() {
+        let network = leaky(&loaded, &here);
+        for warning in [&sandbox, &secrets, &network]
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
             eprintln!("warning: {warning}");
         }
         if self.check {
             loaded.ready_to_serve()?;
             sandbox?;
             secrets?;
+            network?;
             return SqliteStore::check(&loaded.config.store.path)
                 .map_err(|error| Failure::Usage(error.to_string()));
         }
+        let agent = &loaded.config.agent;
+        let reach = match agents::network(agent, &loaded.secrets) {
+            Ok(network) => network::describe(network.as_ref(), agent.sandbox),
+            Err(error) => error.to_string(),
+        };
+        let reach = if agent.kind == AgentKind::None {
+            String::new()
+        } else {
+            format!("# Network of agents: {reach}\n")
+        };
         print(&format!(
-            "{}\n# Sandbox for agents on this computer: {here}\n",
+            "{}\n{reach}# Sandbox for agents on this computer: {here}\n",
             loaded.show()
         ))
     }
@@ -103,12 +122,93 @@ pub(super) fn readable(
     }
 }
 
+/// Returns a warning if agents that may reach only their model can reach more on this computer,
+/// unless the operator turned the sandbox off and left the network to the default. `here` is the
+/// protection available.
+///
+/// # Errors
+/// Returns [`Failure::Usage`] in this case if a sandbox is required, and if the proxy that the
+/// operator passes to agents cannot be used.
+pub(super) fn leaky(loaded: &Loaded, here: &Protection) -> Result<Option<String>, Failure> {
+    let agent = &loaded.config.agent;
+    let network = agents::network(agent, &loaded.secrets)?;
+    let Some(why) = network.and_then(|_| network_gap(agent.sandbox, here)) else {
+        return Ok(None);
+    };
+    match (agent.sandbox, agent.network) {
+        (SandboxMode::Required, _) => Err(Failure::Usage(OpenError::OpenNetwork(why).to_string())),
+        (SandboxMode::Off, NetworkMode::Auto) => Ok(None),
+        _ => Ok(Some(format!(
+            "agents could reach the network past planwright's proxy: {why}; set agent.sandbox to \
+             \"required\" to refuse to start agents, or agent.network to \"open\" if this is \
+             intended"
+        ))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
     use super::*;
     use crate::config::{Sources, load};
+
+    #[test]
+    fn whoever_lets_agents_past_the_proxy_without_having_said_so_is_told() {
+        let old = Protection::Landlock { abi: 3 };
+        let said = |set: &[&str]| {
+            let sources = Sources {
+                flags: set.iter().map(|flag| (*flag).to_owned()).collect(),
+                ..Sources::default()
+            };
+            leaky(&load(&sources).unwrap(), &old).map_err(|failure| {
+                assert!(matches!(failure, Failure::Usage(_)), "{failure:?}");
+                failure.to_string()
+            })
+        };
+        let claude = "agent.kind=claude";
+        let why = "Landlock ABI 3 has no rules for TCP, which came with ABI 4 (Linux 6.7)";
+        let warning = said(&[claude]).unwrap().unwrap();
+        let start = format!("agents could reach the network past planwright's proxy: {why}");
+        assert!(warning.starts_with(&start), "{warning}");
+        assert!(
+            warning.ends_with(
+                "; set agent.sandbox to \"required\" to refuse to start agents, or agent.network to \
+                 \"open\" if this is intended"
+            ),
+            "{warning}"
+        );
+        let refusal = said(&[claude, "agent.sandbox=required"]).unwrap_err();
+        let start = format!(
+            "agent.sandbox is \"required\", but agents could reach the network past planwright's \
+             proxy: {why}"
+        );
+        assert!(refusal.starts_with(&start), "{refusal}");
+        assert!(
+            refusal.ends_with(
+                ": run on Linux 6.7 or newer with Landlock and seccomp enabled, or set \
+                 agent.network to \"open\""
+            ),
+            "{refusal}"
+        );
+        assert_eq!(
+            said(&[claude, "agent.sandbox=off", "agent.network=model"]),
+            Ok(Some(
+                "agents could reach the network past planwright's proxy: agent.sandbox is \
+                 \"off\"; set agent.sandbox to \"required\" to refuse to start agents, or \
+                 agent.network to \"open\" if this is intended"
+                    .to_owned()
+            ))
+        );
+        for intended in [
+            [claude, "agent.sandbox=off"],
+            [claude, "agent.network=open"],
+            ["agent.kind=command", "agent.sandbox=required"],
+            ["agent.kind=none", "agent.sandbox=required"],
+        ] {
+            assert_eq!(said(&intended), Ok(None), "{intended:?}");
+        }
+    }
 
     fn said(kind: &str, sandbox: &str, here: &Protection) -> Result<Option<String>, String> {
         let set = [

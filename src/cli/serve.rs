@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::bot::Bot;
-use super::config::{readable, unprotected};
+use super::config::{leaky, readable, unprotected};
 use super::{Failure, Settings, block_on};
 use crate::adapters::agent::sandbox;
 use crate::adapters::clock::SystemClock;
@@ -56,7 +56,11 @@ impl Serve {
         }
         let agent = &loaded.config.agent;
         let here = sandbox::active(agent.sandbox);
-        let odd = [unprotected(agent, &here)?, readable(&loaded.config, &here)?];
+        let odd = [
+            unprotected(agent, &here)?,
+            readable(&loaded.config, &here)?,
+            leaky(&loaded, &here)?,
+        ];
         for warning in odd.into_iter().flatten() {
             tracing::warn!("{warning}");
         }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use toml::Value;
 use url::Url;
@@ -9,15 +10,25 @@ use url::Url;
 use super::error::ConfigError;
 use super::layers::{Merged, PREFIX, Sources};
 use super::token::COMMON;
-use crate::engine::settings::{OutputFormat, SandboxMode};
+use crate::engine::settings::hosts::AllowedHost;
+use crate::engine::settings::{NetworkMode, OutputFormat, SandboxMode};
 use crate::setting::Rule::{
-    AbsolutePaths, Arguments, Boolean, Integer, Line, ModelUrl, OneOf, OptionValue, OptionalPath,
-    Path as FilePath, Variables,
+    AbsolutePaths, AllowedHosts, Arguments, Boolean, Integer, Line, ModelUrl, OneOf, OptionValue,
+    OptionalPath, Path as FilePath, Variables,
 };
 use crate::setting::{optional, optional_url, settings};
 
 /// Name of Claude Code's program in `PATH`.
 const CLAUDE: &str = "claude";
+
+/// The model's API of kind `claude`, unless another one is configured.
+const CLAUDE_API: &str = "https://api.anthropic.com";
+
+/// Variable with another base URL of the model's API, for kind `claude`.
+const CLAUDE_API_VARIABLE: &str = "ANTHROPIC_BASE_URL";
+
+/// Start of the variables that make Claude Code use the API of a cloud provider.
+const CLOUD_VARIABLES: &str = "CLAUDE_CODE_USE_";
 
 /// Other variables in which programs look for a GitHub token.
 const TOKENS: [&str; 2] = ["GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"];
@@ -67,6 +78,16 @@ settings! {
         /// `required` makes `serve` refuse to start without it; `off` does not use it. The last
         /// line of `planwright config` says what the system supports.
         sandbox: SandboxMode = "auto", OneOf(&["auto", "required", "off"]);
+        /// Network access of agents: `model` allows connections to `hosts` only, through
+        /// Planwright's own proxy; `open` does not restrict it; `auto` is `model` for kind `claude`
+        /// and wherever `hosts` is set, otherwise `open`. What the system cannot enforce is said
+        /// near the end of `planwright config`.
+        network: NetworkMode = "auto", OneOf(&["auto", "model", "open"]);
+        /// Hosts that agents may reach if their network is restricted: names, IP addresses, or `*.`
+        /// and a domain, with a port if it is not 443. If it is empty, kind `claude` reaches the
+        /// host of its model's API. A name that leads to a private address needs that address in
+        /// this list, too. The environment variable is TOML or comma-separated.
+        hosts: Vec<String> = [], AllowedHosts;
         /// Maximum number of agents that run at the same time.
         concurrency: usize = 2, Integer(1, 64, "agents");
         also {
@@ -133,6 +154,36 @@ impl Agent {
         }
     }
 
+    /// Returns the hosts that agents may reach, or `None` if their network is not restricted.
+    /// `environment` is what is passed to them.
+    pub fn reachable(&self, environment: &[(String, SecretString)]) -> Option<Vec<AllowedHost>> {
+        let restricted = match self.network {
+            NetworkMode::Auto => self.kind == AgentKind::Claude || !self.hosts.is_empty(),
+            NetworkMode::Model => true,
+            NetworkMode::Open => false,
+        };
+        if !restricted {
+            return None;
+        }
+        if !self.hosts.is_empty() || self.kind != AgentKind::Claude {
+            let hosts = self.hosts.iter();
+            return Some(hosts.filter_map(|host| AllowedHost::parse(host)).collect());
+        }
+        // The variable replaces the setting, because it is passed on unchanged.
+        let variable = environment
+            .iter()
+            .find(|(name, _)| name == CLAUDE_API_VARIABLE)
+            .and_then(|(_, value)| Url::parse(value.expose_secret().trim()).ok());
+        let default = || Url::parse(CLAUDE_API).ok();
+        let api = variable.or_else(|| self.api_url.clone()).or_else(default);
+        Some(
+            api.as_ref()
+                .and_then(AllowedHost::of_url)
+                .into_iter()
+                .collect(),
+        )
+    }
+
     /// Returns warnings about settings that are allowed but probably unintended. `key` is whether a
     /// key for the model's API is set.
     pub(super) fn odd(&self, key: bool, sources: &Sources) -> Vec<String> {
@@ -155,6 +206,18 @@ impl Agent {
                  agent.environment; agents have their own HOME, so your login is not used"
                     .to_owned(),
             );
+        }
+        let cloud = |name: &&String| name.starts_with(CLOUD_VARIABLES);
+        let cloud = self.environment.iter().find(cloud);
+        if let Some(name) = cloud.filter(|_| {
+            self.kind == AgentKind::Claude
+                && self.network != NetworkMode::Open
+                && self.hosts.is_empty()
+        }) {
+            odd.push(format!(
+                "agent.environment names {name}, but agents can reach Anthropic's API only: name the hosts of the \
+                 provider in agent.hosts, or set agent.network to \"open\""
+            ));
         }
         odd
     }
@@ -183,6 +246,21 @@ pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
     if kind != Some("command") && args.is_some_and(|args| !args.is_empty()) {
         let why = "it must be empty unless `agent.kind` is \"command\"";
         return Err(merged.impossible("agent.args", why));
+    }
+    let network = merged
+        .get("agent.network")
+        .and_then(|entry| entry.value.as_str());
+    let hosts = merged
+        .get("agent.hosts")
+        .and_then(|entry| entry.value.as_array());
+    let named = hosts.is_some_and(|hosts| !hosts.is_empty());
+    if network == Some("model") && kind == Some("command") && !named {
+        let why = "`agent.hosts` must name the hosts that the agent may reach";
+        return Err(merged.impossible("agent.network", why));
+    }
+    if network == Some("open") && named {
+        let why = "it must be empty if `agent.network` is \"open\"";
+        return Err(merged.impossible("agent.hosts", why));
     }
     Ok(())
 }

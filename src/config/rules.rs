@@ -11,11 +11,12 @@ use super::error::ConfigError;
 use super::layers::Merged;
 use super::token::is_this_machine;
 use super::{agent, erk};
+use crate::engine::settings::hosts::AllowedHost;
 use crate::formats::erk::Version;
 use crate::setting::Rule::{
-    self, AbsolutePaths, AccountIds, AppId, Arguments, BaseUrl, Boolean, Dollars, ErkVersion,
-    FileNames, Globs, HostNames, Integer, Line, LogFilter, ModelUrl, NextSteps, OneOf, OptionValue,
-    OptionalPath, Path, SocketAddress, Variables, WebhookPath,
+    self, AbsolutePaths, AccountIds, AllowedHosts, AppId, Arguments, BaseUrl, Boolean, Dollars,
+    ErkVersion, FileNames, Globs, HostNames, Integer, Line, LogFilter, ModelUrl, NextSteps, OneOf,
+    OptionValue, OptionalPath, Path, SocketAddress, Variables, WebhookPath,
 };
 use crate::setting::names;
 
@@ -38,6 +39,9 @@ pub(super) fn allowed(rule: Rule) -> String {
         AbsolutePaths => "a list of absolute paths, e.g. [\"/opt/python\"]",
         Arguments => "a list of strings, e.g. [\"run\", \"--quiet\"]",
         Variables => agent::VARIABLES,
+        AllowedHosts => {
+            "a list of hosts, optionally with a port or a leading *., e.g. [\"api.anthropic.com\", \"*.example.com:8443\"]"
+        }
         AccountIds => "a list of account IDs, e.g. [41898282]",
         AppId => "a positive integer, or 0 if it is not set",
         SocketAddress => "an IP address and a port, e.g. 127.0.0.1:8300 or [::]:8300",
@@ -67,7 +71,7 @@ pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
             let mut error = merged.impossible(&entry.key, &why);
             if let ConfigError::Impossible { value, .. } = &mut error {
                 match entry.rule {
-                    BaseUrl | ModelUrl => *value = without_secrets(value),
+                    AllowedHosts | BaseUrl | ModelUrl => *value = without_secrets(value),
                     Variables => *value = agent::names_only(&entry.value),
                     _ => {}
                 }
@@ -168,6 +172,7 @@ fn broken(rule: Rule, value: &Value) -> Option<String> {
         Path if text.is_empty() => return Some("it must not be empty".to_owned()),
         Boolean | Path | OptionalPath => true,
         AbsolutePaths => all_strings(value, |path| std::path::Path::new(path).is_absolute()),
+        AllowedHosts => all_strings(value, |host| AllowedHost::parse(host).is_some()),
         Arguments => all_strings(value, |_| true),
         Variables => return agent::wrong_variable(value),
         SocketAddress => text.parse::<SocketAddr>().is_ok(),

@@ -23,6 +23,7 @@ use crate::setting::{
     Section, Setting, dollars, hours, limit, list, megabytes, minutes, optional, seconds, settings,
 };
 
+pub mod hosts;
 mod repository;
 
 pub use self::repository::{Instructions, RepositorySettings};
@@ -573,6 +574,20 @@ pub enum SandboxMode {
     Required,
     /// Never use a sandbox.
     Off,
+}
+
+/// Which network access agents have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NetworkMode {
+    /// [`NetworkMode::Model`] for an agent whose model's address is known, otherwise
+    /// [`NetworkMode::Open`].
+    #[default]
+    Auto,
+    /// Only the hosts of the model.
+    Model,
+    /// Everything that this computer can reach.
+    Open,
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 
 mod endings;
 mod files;
+mod network;
 mod opening;
 mod processes;
 mod sandbox;
@@ -64,6 +65,7 @@ impl Rig {
             settings: RunnerSettings {
                 folder: place.path().join("agents"),
                 sandbox: SandboxMode::Auto,
+                network: None,
                 helper: PathBuf::from(env!("CARGO_BIN_EXE_planwright")),
                 secrets: Vec::new(),
                 concurrency: 2,

@@ -200,6 +200,34 @@ fn config_says_which_sandbox_agents_have_and_can_be_read_back() {
     );
     let line = format!("# Sandbox for agents on this computer: {here}");
     assert_eq!(out(&auto).lines().last(), Some(line.as_str()));
+    for (set, said) in [
+        (
+            "agent.sandbox=off",
+            "api.anthropic.com:443 only, which is not fully enforced: agent.sandbox is \"off\"",
+        ),
+        ("agent.network=open", "open"),
+    ] {
+        let claude = program(folder.path())
+            .args(["config", "--set", "agent.kind=claude", "--set", set])
+            .output()
+            .unwrap();
+        let line = format!("# Network of agents: {said}");
+        assert!(
+            out(&claude).lines().any(|known| known == line),
+            "{}",
+            out(&claude)
+        );
+    }
+    let proxy = program(folder.path())
+        .args(["config", "--set", "agent.kind=claude"])
+        .args(["--set", "agent.environment=HTTPS_PROXY"])
+        .env("HTTPS_PROXY", "socks5://u:hush@h:1")
+        .output()
+        .unwrap();
+    let start =
+        "# Network of agents: HTTPS_PROXY, which agent.environment passes on, does not name";
+    assert!(out(&proxy).contains(start), "{}", out(&proxy));
+    assert!(!out(&proxy).contains("hush") && !err(&proxy).contains("hush"));
 }
 
 #[test]

@@ -164,6 +164,65 @@ fn lists_and_dollars_come_from_the_environment_too() {
 }
 
 #[test]
+fn an_agent_reaches_the_hosts_that_are_named_or_those_of_its_model() {
+    let anthropic = Some("api.anthropic.com:443");
+    for (flags, environment, expected) in [
+        (&["kind=claude"][..], None, anthropic),
+        (&["kind=claude", "network=model"], None, anthropic),
+        (&["kind=claude", "network=open"], None, None),
+        (&["kind=command"], None, None),
+        (
+            &["kind=command", "hosts=a.example,*.b.example:8443"],
+            None,
+            Some("a.example:443 *.b.example:8443"),
+        ),
+        (
+            &["kind=command", "hosts=[\"[::1]:80\"]", "network=model"],
+            None,
+            Some("[::1]:80"),
+        ),
+        (
+            &["kind=claude", "api_url=http://127.0.0.1:8080/api"],
+            None,
+            Some("127.0.0.1:8080"),
+        ),
+        (
+            &[
+                "kind=claude",
+                "api_url=https://a.example",
+                "hosts=b.example",
+            ],
+            None,
+            Some("b.example:443"),
+        ),
+        (
+            &["kind=claude", "api_url=https://a.example"],
+            Some("https://gateway.example:8443/v1"),
+            Some("gateway.example:8443"),
+        ),
+        (&["kind=claude"], Some("no address"), anthropic),
+    ] {
+        let mut flags: Vec<_> = flags.iter().map(|flag| format!("agent.{flag}")).collect();
+        flags.push("agent.environment=ANTHROPIC_BASE_URL".to_owned());
+        let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+        let set: Vec<_> = environment
+            .iter()
+            .map(|value| ("ANTHROPIC_BASE_URL", *value))
+            .collect();
+        let loaded = loaded("", &set, &flags);
+        let hosts = loaded
+            .config
+            .agent
+            .reachable(&loaded.secrets.agent_environment);
+        let hosts = hosts.map(|hosts| {
+            let hosts: Vec<_> = hosts.iter().map(ToString::to_string).collect();
+            hosts.join(" ")
+        });
+        assert_eq!(hosts.as_deref(), expected, "{flags:?}");
+    }
+}
+
+#[test]
 fn errors_name_the_place_the_key_and_the_remedy() {
     let cases: &[Case] = &[
         (
@@ -243,6 +302,24 @@ fn errors_name_the_place_the_key_and_the_remedy() {
             &[],
             &["agent.api_url=https://u:pw@models.example"],
             "--set: `agent.api_url` is \"https://***@models.example\"; it must be an https URL without user name and query, or an http URL on this computer, e.g. http://127.0.0.1:8080",
+        ),
+        (
+            "[agent]\nhosts = [\"https://u:hush@models.example\"]\n",
+            &[],
+            &[],
+            "planwright.toml:2: `agent.hosts` is [\"https://***@models.example\"]; it must be a list of hosts, optionally with a port or a leading *., e.g. [\"api.anthropic.com\", \"*.example.com:8443\"]",
+        ),
+        (
+            "[agent]\nkind = \"command\"\nnetwork = \"model\"\n",
+            &[],
+            &[],
+            "planwright.toml:3: `agent.network` is \"model\"; `agent.hosts` must name the hosts that the agent may reach",
+        ),
+        (
+            "[agent]\nhosts = [\"models.example\"]\nnetwork = \"open\"\n",
+            &[],
+            &[],
+            "planwright.toml:2: `agent.hosts` is [\"models.example\"]; it must be empty if `agent.network` is \"open\"",
         ),
         (
             "[agent]\nmax_cost_usd = \"five\"\n",
@@ -404,6 +481,18 @@ fn an_agent_that_nothing_lets_in_is_warned_of() {
                 "agent.environment names {name}, which is not set; set it, or remove it"
             )]
         );
+    }
+    let cloud = [key[0], ("CLAUDE_CODE_USE_BEDROCK", "1")];
+    let flag = "agent.environment=CLAUDE_CODE_USE_BEDROCK";
+    assert_eq!(
+        loaded(claude, &cloud, &[flag]).warnings,
+        [
+            "agent.environment names CLAUDE_CODE_USE_BEDROCK, but agents can reach Anthropic's API only: name the hosts \
+             of the provider in agent.hosts, or set agent.network to \"open\""
+        ]
+    );
+    for way in ["agent.network=open", "agent.hosts=*.amazonaws.com"] {
+        assert!(loaded(claude, &cloud, &[flag, way]).warnings.is_empty());
     }
     let command = ["agent.kind=command", "agent.path=/bin/true"];
     assert!(loaded("", &[], &command).warnings.is_empty());

@@ -322,7 +322,7 @@ fn the_units_filter_lets_agents_give_up_what_they_have() {
         [
             "@system-service",
             "~@privileged @resources",
-            "capset landlock_create_ruleset landlock_add_rule landlock_restrict_self",
+            "capset landlock_create_ruleset landlock_add_rule landlock_restrict_self seccomp",
         ],
         "what is named last counts"
     );

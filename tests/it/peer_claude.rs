@@ -11,6 +11,7 @@ mod ends;
 mod errors;
 mod files;
 pub(crate) mod hostile;
+mod network;
 pub(crate) mod processes;
 mod project;
 mod rig;

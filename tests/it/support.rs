@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 pub(crate) mod clock;
+#[cfg(unix)]
+pub(crate) mod confined;
 pub(crate) mod fake_agent;
 pub(crate) mod fake_checkouts;
 pub(crate) mod fake_forge;

@@ -90,6 +90,16 @@ fn start_in_sandbox(job: &Job) -> Result<(Pid, Option<ChildStdin>), String> {
             }
         })
         .map_err(|why| format!("{program} was not started, because there is no sandbox: {why}"))?;
+    if job
+        .policy
+        .network
+        .as_ref()
+        .is_some_and(|network| network.filter)
+    {
+        sandbox::enter_filter().map_err(|why| {
+            format!("{program} was not started, because its system calls cannot be filtered: {why}")
+        })?;
+    }
     let mut child = Command::new(&job.program)
         .args(&job.args)
         .stdin(Stdio::piped())

@@ -7,8 +7,12 @@
 //! an agent can signal no process outside and connect to no abstract socket there; before ABI 3,
 //! `truncate(2)` can empty files of the user, and before ABI 9, named sockets can be connected to.
 //! Landlock does not cover the existence, mode, times and owner of files: an agent can see and
-//! change them where its user can. TCP connections stay possible, because the agent needs its
-//! model.
+//! change them where its user can.
+//!
+//! An agent that may reach nothing but its model can connect to the port of the runner's proxy, to
+//! no other TCP port, and can bind none (since ABI 4). A system call filter (seccomp) denies it all
+//! other kinds of sockets. Landlock has no rules for addresses: the agent can connect to the same
+//! port of another computer.
 //!
 //! Landlock also refuses ptrace access to processes outside, so `/proc/<pid>/environ` and `mem` of
 //! the bot cannot be read. A kernel that grants read access to memory to holders of `CAP_PERFMON`
@@ -24,11 +28,42 @@ use super::SandboxMode;
 
 #[cfg(target_os = "linux")]
 mod landlock;
+#[cfg(all(
+    target_os = "linux",
+    any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        target_arch = "riscv64"
+    )
+))]
+mod seccomp;
+/// Stands in for the system call filter where there is none.
+#[cfg(not(all(
+    target_os = "linux",
+    any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        target_arch = "riscv64"
+    )
+)))]
+mod seccomp {
+    pub(crate) fn check_filter() -> Result<(), String> {
+        Err("it is available on 64-bit Linux on x86, ARM and RISC-V only".to_owned())
+    }
+
+    pub(crate) fn enter_filter() -> Result<(), String> {
+        check_filter()
+    }
+}
 
 #[cfg(target_os = "linux")]
 pub(super) use self::landlock::{available, enter, system_paths};
+pub(super) use self::seccomp::{check_filter, enter_filter};
 #[cfg(not(target_os = "linux"))]
 pub(super) use no_sandbox::{available, enter, system_paths};
+
+/// First version of Landlock with rules for TCP (Linux 6.7).
+const NETWORK_ABI: u32 = 4;
 
 /// What an agent may access in addition to what every program needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,6 +72,17 @@ pub struct Policy {
     pub reads: Vec<PathBuf>,
     /// Directories to read and write, but not to execute from.
     pub writes: Vec<PathBuf>,
+    /// How the network is restricted; `None` if it is not.
+    pub network: Option<NetworkPolicy>,
+}
+
+/// The only access to the network.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NetworkPolicy {
+    /// The only TCP port that can be connected to, where Landlock restricts that.
+    pub port: u16,
+    /// Whether a system call filter denies all sockets but those of TCP.
+    pub filter: bool,
 }
 
 /// The protection of this computer from agents.
@@ -96,6 +142,32 @@ pub(super) fn is_used(setting: SandboxMode, available: &Protection) -> Result<bo
         (SandboxMode::Required, Protection::None { why }) => Err(why.clone()),
         (_, Protection::Landlock { .. }) => Ok(true),
     }
+}
+
+/// Returns what keeps the network open to agents that run in a sandbox according to `setting` and
+/// may reach only their model; `None` if it is closed. `here` is the protection of this computer.
+pub fn network_gap(setting: SandboxMode, here: &Protection) -> Option<String> {
+    if setting == SandboxMode::Off {
+        return Some("agent.sandbox is \"off\"".to_owned());
+    }
+    describe_gap(here, check_filter())
+}
+
+fn describe_gap(here: &Protection, filter: Result<(), String>) -> Option<String> {
+    let tcp = match here {
+        Protection::None { why } => Some(why.clone()),
+        Protection::Landlock { abi } if *abi < NETWORK_ABI => Some(format!(
+            "Landlock ABI {abi} has no rules for TCP, which came with ABI {NETWORK_ABI} (Linux 6.7)"
+        )),
+        Protection::Landlock { .. } => None,
+    };
+    let others = filter.err().map(|why| {
+        format!(
+            "UDP, DNS, named sockets and TCP Fast Open are not denied, because there is no system call filter: {why}"
+        )
+    });
+    let gaps: Vec<String> = tcp.into_iter().chain(others).collect();
+    (!gaps.is_empty()).then(|| gaps.join("; "))
 }
 
 /// Stands in for the sandbox on systems that have none.

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::output::{OutputReader, Tail};
 use super::process_tree::ProcessTree;
 use super::report::{self, FinishedTurn, StopReason};
+use super::sandbox::NetworkPolicy;
 use super::{MARK_VARIABLE, Program, RunDirs, RunnerSettings, SandboxMode, run_dirs};
 use crate::engine::agent::Task;
 use crate::engine::clock::Clock;
@@ -40,6 +41,8 @@ pub(super) struct TurnContext<'t> {
     pub(super) clock: &'t dyn Clock,
     /// Files and directories that the program may read.
     pub(super) reads: &'t [PathBuf],
+    /// How the network is restricted; `None` if it is not.
+    pub(super) network: Option<&'t NetworkPolicy>,
     /// Value of [`MARK_VARIABLE`], by which the processes of this turn are found.
     pub(super) mark: String,
     pub(super) dirs: RunDirs,
@@ -154,6 +157,10 @@ fn command(context: &TurnContext<'_>, task: &Task, program: &Program) -> Command
     }
     for write in [home, work, scratch] {
         command.arg("--write").arg(write);
+    }
+    if let Some(NetworkPolicy { port, filter }) = context.network {
+        command.arg("--port").arg(port.to_string());
+        command.args(filter.then_some("--filter"));
     }
     command.arg("--input").arg(program.input.len().to_string());
     command.arg(&program.path).arg("--").args(&program.args);

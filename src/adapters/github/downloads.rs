@@ -15,8 +15,6 @@
 //! Archives are requested from the API, which redirects to GitHub's archive server. For a private
 //! repository the target contains a short-lived token, so it is neither logged nor part of an error.
 
-mod resolver;
-
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -30,10 +28,10 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use url::{Host, Url};
 
-use self::resolver::PublicResolver;
 use super::files::{has_content_type, interrupted, stream_body};
 use super::response::clean_message;
 use super::transport::{Transport, connection_failed};
+use crate::adapters::resolver::{self, PublicResolver};
 use crate::adapters::text::error_chain;
 use crate::engine::forge::{ForgeError, ReadError, Take};
 use crate::engine::steps::source::attachment::web_root;

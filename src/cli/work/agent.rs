@@ -120,6 +120,7 @@ impl Ready {
         let settings = RunnerSettings {
             folder: folder.to_owned(),
             sandbox: SandboxMode::Auto,
+            network: None,
             helper: helper().map_err(|error| {
                 Failure::failed(format!(
                     "cannot determine the path of this program: {error}"

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use planwright::adapters::agent::claude::{Claude, ClaudeSettings};
+use planwright::adapters::agent::network::ModelNetwork;
 use planwright::adapters::agent::sandbox::{Protection, active};
 use planwright::adapters::agent::{
     Client, LocalAgent, Program, RunDirs, RunnerSettings, SandboxMode,
@@ -15,6 +16,7 @@ use planwright::adapters::redact::Redactor;
 use planwright::engine::agent::{About, Agent, Task};
 use planwright::engine::model::agent::{Document, Ending, Limits, Report, Session, Spent};
 use planwright::engine::model::run::RunId;
+use planwright::engine::settings::hosts::AllowedHost;
 use tempfile::TempDir;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tokio::task::JoinHandle;
@@ -48,6 +50,8 @@ pub(super) struct Changed {
     pub(super) without_flags: &'static [&'static str],
     /// Whether it runs in a sandbox.
     pub(super) sandbox: SandboxMode,
+    /// Whether it may reach nothing but the stub.
+    pub(super) confined: bool,
 }
 
 impl Client for Changed {
@@ -132,12 +136,18 @@ impl Rig {
             without: &[],
             without_flags: &[],
             sandbox: sandbox(),
+            confined: false,
         };
         change(&mut client);
         let folder = tempfile::tempdir().unwrap();
         let settings = RunnerSettings {
             folder: folder.path().join("agents"),
             sandbox: client.sandbox,
+            network: client.confined.then(|| {
+                let api = client.settings.api_url.as_ref().unwrap();
+                let host = AllowedHost::of_url(&api.parse().unwrap()).unwrap();
+                ModelNetwork::new(vec![host], &[]).unwrap()
+            }),
             helper: env!("CARGO_BIN_EXE_planwright").into(),
             secrets: Vec::new(),
             concurrency: 2,

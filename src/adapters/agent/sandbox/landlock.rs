@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use ::landlock::{
-    ABI, Access, AccessFs, BitFlags, LandlockStatus, RestrictSelf, Ruleset, RulesetAttr,
-    RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
+    ABI, Access, AccessFs, AccessNet, BitFlags, LandlockStatus, NetPort, RestrictSelf, Ruleset,
+    RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
 
 use super::{Policy, Protection};
@@ -92,9 +92,15 @@ fn restrict(policy: &Policy) -> Result<RulesetStatus, RulesetError> {
     let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev;
     let own = (AccessFs::from_all(MAX_ABI) & !AccessFs::Execute)
         & !(AccessFs::MakeChar | AccessFs::MakeBlock);
-    let status = Ruleset::default()
+    let mut ruleset = Ruleset::default()
         .handle_access(AccessFs::from_all(MAX_ABI))?
-        .scope(Scope::AbstractUnixSocket | Scope::Signal)?
+        .scope(Scope::AbstractUnixSocket | Scope::Signal)?;
+    if policy.network.is_some() {
+        ruleset = ruleset.handle_access(AccessNet::from_all(MAX_ABI))?;
+    }
+    let port = policy.network.as_ref().map(|network| network.port);
+    let port = port.map(|port| Ok(NetPort::new(port, AccessNet::ConnectTcp)));
+    let status = ruleset
         .create()?
         // Paths that do not exist are skipped.
         .add_rules(path_beneath_rules(SYSTEM, run))?
@@ -102,6 +108,7 @@ fn restrict(policy: &Policy) -> Result<RulesetStatus, RulesetError> {
         .add_rules(path_beneath_rules(DEVICES, device))?
         .add_rules(path_beneath_rules(&policy.reads, run))?
         .add_rules(path_beneath_rules(&policy.writes, own))?
+        .add_rules(port.into_iter().collect::<Vec<Result<_, RulesetError>>>())?
         .restrict_self()?;
     Ok(status.ruleset)
 }

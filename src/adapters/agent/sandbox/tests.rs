@@ -46,3 +46,32 @@ fn the_description_of_the_protection_names_its_gaps() {
         "none (agent.sandbox is \"off\")"
     );
 }
+
+#[test]
+fn what_keeps_the_network_open_is_named() {
+    let none = Protection::None {
+        why: "the kernel has no Landlock".to_owned(),
+    };
+    let [old, new] = [3, 4].map(|abi| Protection::Landlock { abi });
+    let no_filter = || Err("Invalid argument".to_owned());
+    let old_text = "Landlock ABI 3 has no rules for TCP, which came with ABI 4 (Linux 6.7)";
+    let filter_text = "UDP, DNS, named sockets and TCP Fast Open are not denied, because there is \
+                       no system call filter: Invalid argument";
+    for (here, filter, expected) in [
+        (&new, Ok(()), None),
+        (&new, no_filter(), Some(filter_text.to_owned())),
+        (&old, Ok(()), Some(old_text.to_owned())),
+        (
+            &old,
+            no_filter(),
+            Some(format!("{old_text}; {filter_text}")),
+        ),
+        (&none, Ok(()), Some("the kernel has no Landlock".to_owned())),
+    ] {
+        assert_eq!(describe_gap(here, filter), expected);
+    }
+    assert_eq!(
+        network_gap(SandboxMode::Off, &new).unwrap(),
+        "agent.sandbox is \"off\""
+    );
+}

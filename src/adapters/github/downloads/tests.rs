@@ -7,8 +7,8 @@ use std::str::FromStr;
 use hyper_util::client::legacy::connect::dns::Name;
 use tower::Service;
 
-use super::resolver::is_public;
 use super::*;
+use crate::adapters::resolver::is_public;
 
 fn attachments(api: &str, hosts: &[&str]) -> Downloads {
     created(Downloads::attachments, api, hosts)
@@ -186,4 +186,16 @@ async fn a_name_of_this_machine_is_no_public_name_unless_it_is_configured() {
     let mut own = PublicResolver::new(["localhost".to_owned()].into_iter());
     let found = own.call(Name::from_str("localhost").unwrap()).await;
     assert!(found.unwrap().all(|address| address.ip().is_loopback()));
+}
+
+#[tokio::test]
+async fn a_private_address_that_is_named_is_accepted_and_no_other() {
+    let address = "127.0.0.1".parse().unwrap();
+    let resolver = PublicResolver::new(std::iter::empty());
+    let mut resolver = resolver.with_addresses(std::iter::once(address));
+    let found = resolver.call(Name::from_str("localhost").unwrap()).await;
+    assert!(found.unwrap().all(|found| found.ip() == address));
+    let mut other = resolver.with_addresses(std::iter::once("127.0.0.9".parse().unwrap()));
+    let error = other.call(Name::from_str("localhost").unwrap()).await;
+    assert!(error.is_err());
 }

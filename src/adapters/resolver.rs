@@ -15,11 +15,12 @@ use tower::Service;
 /// Text of the error for a name without a public address.
 pub(super) const NO_PUBLIC_ADDRESS: &str = "has no public network address";
 
-/// The system's resolver without private addresses, except for trusted names.
+/// The system's resolver without private addresses, except for trusted names and addresses.
 #[derive(Debug, Clone)]
 pub(super) struct PublicResolver {
     system: GaiResolver,
     trusted: Arc<HashSet<String>>,
+    addresses: Arc<HashSet<IpAddr>>,
 }
 
 impl PublicResolver {
@@ -28,7 +29,14 @@ impl PublicResolver {
         Self {
             system: GaiResolver::new(),
             trusted: Arc::new(trusted.collect()),
+            addresses: Arc::default(),
         }
+    }
+
+    /// Accepts these addresses for every name.
+    pub(super) fn with_addresses(mut self, addresses: impl Iterator<Item = IpAddr>) -> Self {
+        self.addresses = Arc::new(addresses.collect());
+        self
     }
 }
 
@@ -43,12 +51,15 @@ impl Service<Name> for PublicResolver {
 
     fn call(&mut self, name: Name) -> Self::Future {
         let any = self.trusted.contains(name.as_str());
+        let addresses = Arc::clone(&self.addresses);
         let text = name.to_string();
         let found = self.system.call(name);
         Box::pin(async move {
             let found: Vec<SocketAddr> = found
                 .await?
-                .filter(|address| any || is_public(address.ip()))
+                .map(|address| (address, address.ip().to_canonical()))
+                .filter(|(_, ip)| any || is_public(*ip) || addresses.contains(ip))
+                .map(|(address, _)| address)
                 .collect();
             if found.is_empty() {
                 return Err(io::Error::other(format!("{text} {NO_PUBLIC_ADDRESS}")));
