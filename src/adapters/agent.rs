@@ -33,11 +33,14 @@ use crate::engine::agent::{About, Agent, Task};
 use crate::engine::clock::Clock;
 use crate::engine::model::agent::{Document, Ending, Report, Spent};
 use crate::engine::model::run::RunId;
-pub use crate::engine::settings::{OutputFormat, SandboxMode};
+pub use crate::engine::settings::{OutputFormat, ResourceLimits, SandboxMode};
 
+mod cgroup;
 pub mod claude;
 pub mod command;
+mod disk;
 pub mod helper;
+pub mod limits;
 mod output;
 mod process_tree;
 mod read_access;
@@ -104,6 +107,8 @@ pub struct RunnerSettings {
     pub sandbox: SandboxMode,
     /// Path of this program, for `agent-exec`.
     pub helper: PathBuf,
+    /// Limits on what one agent may use of this computer.
+    pub resources: ResourceLimits,
     /// Files of the bot that no agent may read: keys, secrets, the database. They need not exist.
     pub secrets: Vec<PathBuf>,
     /// Maximum number of agents that run at once, at least 1. Further turns wait.
@@ -200,6 +205,8 @@ pub struct LocalAgent {
     slots: Semaphore,
     /// Files and directories that the program may read.
     reads: Vec<PathBuf>,
+    /// Where turns get cgroups of their own, if anywhere.
+    cgroups: Option<cgroup::Cgroups>,
     /// First half of the value of [`MARK_VARIABLE`].
     folder_id: String,
     /// Locked for the lifetime of this value: two processes that share a folder would take each
@@ -233,10 +240,12 @@ impl LocalAgent {
         if left > 0 {
             tracing::warn!(left, "ended agents that an earlier process left running");
         }
+        let cgroups = cgroup::Cgroups::open(&folder_id);
         tracing::info!(
             agent = client.about().name,
             program = %client.executable().display(),
             sandbox = %sandbox::active(settings.sandbox),
+            limits = %limits::described(&cgroups),
             "agents are ready"
         );
         Ok(Self {
@@ -245,6 +254,7 @@ impl LocalAgent {
             settings,
             clock,
             reads,
+            cgroups: cgroups.ok(),
             folder_id,
             _lock: lock,
         })
@@ -299,6 +309,7 @@ impl LocalAgent {
         let context = turn::TurnContext {
             settings: &self.settings,
             clock: self.clock.as_ref(),
+            cgroups: self.cgroups.as_ref(),
             reads: &self.reads,
             mark: format!("{}:{}", self.folder_id, Uuid::new_v4().simple()),
             dirs,

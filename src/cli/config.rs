@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::failure::print;
 use super::{Failure, Settings, agents};
+use crate::adapters::agent::limits::enforcement;
 use crate::adapters::agent::sandbox::{Protection, active};
 use crate::adapters::agent::{OpenError, SandboxMode, exposed};
 use crate::adapters::store::SqliteStore;
@@ -54,8 +55,9 @@ impl Config {
                 .map_err(|error| Failure::Usage(error.to_string()));
         }
         print(&format!(
-            "{}\n# Sandbox for agents on this computer: {here}\n",
-            loaded.show()
+            "{}\n# Limits for agents on this computer: {}\n# Sandbox for agents on this computer: {here}\n",
+            loaded.show(),
+            enforcement()
         ))
     }
 }

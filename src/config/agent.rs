@@ -9,7 +9,7 @@ use url::Url;
 use super::error::ConfigError;
 use super::layers::{Merged, PREFIX, Sources};
 use super::token::COMMON;
-use crate::engine::settings::{OutputFormat, SandboxMode};
+use crate::engine::settings::{OutputFormat, ResourceLimits, SandboxMode};
 use crate::setting::Rule::{
     AbsolutePaths, Arguments, Boolean, Integer, Line, ModelUrl, OneOf, OptionValue, OptionalPath,
     Path as FilePath, Variables,
@@ -74,6 +74,8 @@ settings! {
             /// for [`AgentKind::None`], and if nothing was found. [`super::Loaded::ready_to_serve`]
             /// checks that it can be run.
             program: Option<PathBuf>;
+            /// Limits on what one agent may use of this computer. They are keys of `[agent]`, too.
+            resources: ResourceLimits;
         }
     }
 }

@@ -9,7 +9,7 @@ use super::rules::allowed;
 use super::{GitHub, Log, Server, Store, Webhook};
 use crate::engine::settings::{
     AgentSettings, CheckSettings, ErkSettings, ExtractSettings, OutsiderSettings, PublishSettings,
-    ReportSettings, ResearchSettings, Settings, SourceSettings, WorkerSettings,
+    ReportSettings, ResearchSettings, ResourceLimits, Settings, SourceSettings, WorkerSettings,
 };
 use crate::setting::{Section, Setting};
 
@@ -18,8 +18,8 @@ const COLUMNS: usize = 100;
 
 const INTRODUCTION: &str = include_str!("introduction.md");
 
-/// Returns all sections. Two of them make up `[agent]`.
-pub fn sections() -> [Section; 17] {
+/// Returns all sections. Three of them make up `[agent]`.
+pub fn sections() -> [Section; 18] {
     [
         Server::SECTION,
         Webhook::SECTION,
@@ -37,6 +37,7 @@ pub fn sections() -> [Section; 17] {
         ReportSettings::SECTION,
         Agent::SECTION,
         AgentSettings::SECTION,
+        ResourceLimits::SECTION,
         Log::SECTION,
     ]
 }

@@ -1,6 +1,8 @@
 //! Settings of the engine, which the operator can configure. The sections of the configuration that
 //! only the program uses are declared in `config`.
 
+mod resources;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,6 +24,8 @@ use crate::setting::Rule::{
 use crate::setting::{
     Section, Setting, dollars, hours, limit, list, megabytes, minutes, optional, seconds, settings,
 };
+
+pub use resources::ResourceLimits;
 
 /// The settings of the engine. Each field is a section of the configuration file unless it says
 /// otherwise.

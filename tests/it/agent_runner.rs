@@ -4,6 +4,7 @@
 
 mod endings;
 mod files;
+mod limits;
 mod opening;
 mod processes;
 mod sandbox;
@@ -18,7 +19,7 @@ use std::time::Duration;
 use ::secrecy::SecretString;
 use planwright::adapters::agent::command::{Command, CommandSettings};
 use planwright::adapters::agent::{
-    LocalAgent, OpenError, OutputFormat, RunnerSettings, SandboxMode,
+    LocalAgent, OpenError, OutputFormat, ResourceLimits, RunnerSettings, SandboxMode,
 };
 use planwright::adapters::clock::SystemClock;
 use planwright::adapters::redact::Redactor;
@@ -65,6 +66,7 @@ impl Rig {
                 folder: place.path().join("agents"),
                 sandbox: SandboxMode::Auto,
                 helper: PathBuf::from(env!("CARGO_BIN_EXE_planwright")),
+                resources: ResourceLimits::default(),
                 secrets: Vec::new(),
                 concurrency: 2,
                 grace: Duration::from_millis(500),

@@ -200,6 +200,9 @@ fn config_says_which_sandbox_agents_have_and_can_be_read_back() {
     );
     let line = format!("# Sandbox for agents on this computer: {here}");
     assert_eq!(out(&auto).lines().last(), Some(line.as_str()));
+    let limits = planwright::adapters::agent::limits::enforcement();
+    let line = format!("# Limits for agents on this computer: {limits}");
+    assert_eq!(out(&auto).lines().rev().nth(1), Some(line.as_str()));
 }
 
 #[test]

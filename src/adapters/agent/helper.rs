@@ -14,6 +14,7 @@ use std::process::{ChildStdin, Command, ExitCode, Stdio};
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus};
 
+use super::limits::InheritedLimits;
 use super::sandbox::{self, Policy};
 use super::{SandboxMode, process_tree};
 
@@ -30,6 +31,8 @@ pub struct Job {
     pub sandbox: SandboxMode,
     /// What the agent may access in the sandbox.
     pub policy: Policy,
+    /// Limits on what the agent may use.
+    pub limits: InheritedLimits,
     /// Length of the agent's part of standard input, in bytes. Nothing follows it except the end of
     /// the stream, upon which everything is ended.
     pub input: u64,
@@ -66,6 +69,7 @@ fn start(job: &Job) -> Result<(Pid, Option<ChildStdin>), String> {
     };
     rustix::process::setrlimit(Resource::Core, none)
         .map_err(|error| format!("cannot disable core dumps: {error}"))?;
+    job.limits.enter()?;
     // A sandbox applies to a thread and its children. Entered on a thread of its own, it holds the
     // agent but not the helper, which stays out of the agent's reach.
     std::thread::scope(|scope| {

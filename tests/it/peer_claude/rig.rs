@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use planwright::adapters::agent::claude::{Claude, ClaudeSettings};
 use planwright::adapters::agent::sandbox::{Protection, active};
 use planwright::adapters::agent::{
-    Client, LocalAgent, Program, RunDirs, RunnerSettings, SandboxMode,
+    Client, LocalAgent, Program, ResourceLimits, RunDirs, RunnerSettings, SandboxMode,
 };
 use planwright::adapters::clock::SystemClock;
 use planwright::adapters::redact::Redactor;
@@ -139,6 +139,7 @@ impl Rig {
             folder: folder.path().join("agents"),
             sandbox: client.sandbox,
             helper: env!("CARGO_BIN_EXE_planwright").into(),
+            resources: ResourceLimits::default(),
             secrets: Vec::new(),
             concurrency: 2,
             grace: Duration::from_millis(1_500),
