@@ -3,8 +3,8 @@
 //! The kernel then enforces the limits on memory and on the number of processes for all processes
 //! of a turn together. A process may only divide a cgroup that its manager leaves to it: one of a
 //! systemd unit with `Delegate=`, or that of a container in which it is writable. All others are
-//! left alone, and so is the root of a host. See <https://docs.kernel.org/admin-guide/cgroup-v2.html>
-//! and <https://systemd.io/CGROUP_DELEGATION>.
+//! left alone, and so is the root of a host. See <https://systemd.io/CGROUP_DELEGATION> and
+//! <https://docs.kernel.org/admin-guide/cgroup-v2.html>.
 //!
 //! ```text
 //! the delegated cgroup ─┬─ planwright             the bot
@@ -50,8 +50,10 @@ impl Cgroups {
     /// # Errors
     /// The reason why there is none, as a clause.
     pub(super) fn find() -> Result<Self, String> {
-        let read = |path: &str| {
-            fs::read_to_string(path).map_err(|error| format!("{path} cannot be read: {error}"))
+        let read = |path: &str| match fs::read(path) {
+            // Names of mounts can be any bytes.
+            Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+            Err(error) => Err(format!("{path} cannot be read: {error}")),
         };
         if !cfg!(target_os = "linux") {
             return Err("this system has no cgroups".to_owned());
@@ -72,7 +74,8 @@ impl Cgroups {
         let is_root_of_container = own == "/" || is_own_leaf && own == format!("/{OWN}");
         if !is_root_of_container && !is_marked_as_delegated(&base) {
             return Err(format!(
-                "the cgroup {shown} is not delegated to this process"
+                "the cgroup {shown} is not delegated to this process; in a systemd unit, \
+                 Delegate=memory pids does that"
             ));
         }
         if kind.trim_end() != "domain" {
@@ -103,10 +106,11 @@ impl Cgroups {
     pub(super) fn open(folder_id: &str) -> Result<Self, String> {
         let found = Self::find()?;
         found.divide().map_err(|error| {
-            format!(
-                "the cgroup {} cannot be divided: {error}",
-                found.base.display()
-            )
+            let shown = found.base.display();
+            match error.kind() {
+                ErrorKind::ResourceBusy => format!("other processes are in the cgroup {shown}"),
+                _ => format!("the cgroup {shown} cannot be divided: {error}"),
+            }
         })?;
         found.remove_left_over(folder_id);
         Ok(found)
@@ -122,7 +126,6 @@ impl Cgroups {
         let wanted = CONTROLLERS.map(|name| format!("+{name}")).join(" ");
         let enabled = fs::write(self.base.join("cgroup.subtree_control"), wanted);
         if enabled.is_err() {
-            // Typically because other processes are in the cgroup.
             let _ = move_self(&self.base);
             let _ = fs::remove_dir(&own);
         }

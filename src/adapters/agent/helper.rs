@@ -11,6 +11,7 @@ use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::process::{ChildStdin, Command, ExitCode, Stdio};
+use std::sync::mpsc::{self, Receiver};
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus};
 
@@ -44,9 +45,12 @@ pub struct Job {
 
 /// Runs the agent until nothing is left of it, and exits with its exit code or signal.
 pub fn supervise(job: &Job) -> ExitCode {
+    // Before the agent starts: it may use up all threads that its user may have.
+    let (agent_input, input) = mpsc::channel();
+    feed(input, job.input);
     match start(job) {
         Ok((pid, input)) => {
-            feed(input, job.input);
+            let _ = agent_input.send(input);
             let status = wait(pid);
             process_tree::kill_below_self();
             exit_like(status)
@@ -114,9 +118,13 @@ fn start_in_sandbox(job: &Job) -> Result<(Pid, Option<ChildStdin>), String> {
     Ok((pid, child.stdin.take()))
 }
 
-/// Forwards `length` bytes of standard input to the agent, then kills everything at its end.
-fn feed(agent: Option<ChildStdin>, length: u64) {
+/// Forwards `length` bytes of standard input to the agent, then kills everything at its end. Begins
+/// when it is sent the agent's end of the pipe.
+fn feed(agent: Receiver<Option<ChildStdin>>, length: u64) {
     std::thread::spawn(move || {
+        let Ok(agent) = agent.recv() else {
+            return;
+        };
         let mut from = io::stdin().lock();
         if let Some(mut to) = agent {
             forward(&mut from, &mut to, length);

@@ -37,6 +37,11 @@ const DISK_INTERVAL: Duration = Duration::from_millis(500);
 /// share of one processor that looking takes to 10 % for each kind of looking.
 const MIN_REST: u32 = 10;
 
+/// Number of processes by which the limit of the user exceeds what agents may have. Where processes
+/// are looked at, an agent that starts many is ended before it reaches this limit; at it, no other
+/// agent and no other program of the user could start a process either.
+const ROOM: u64 = 4096;
+
 /// How the limits on memory and processes are enforced on this computer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Enforcement {
@@ -91,8 +96,8 @@ pub struct InheritedLimits {
     /// Maximum size of a file that is written, in bytes.
     pub file_size: Option<u64>,
     /// Number of processes and threads that the user may start in addition to those that run
-    /// already. A second line of defence: the kernel counts all processes of the user, so that
-    /// agents that run at the same time must fit in, and it does not count those of root.
+    /// already. A second line of defence: the kernel counts all processes of the user, and does not
+    /// limit root.
     pub processes: Option<u64>,
     /// Directory of the cgroup.
     pub cgroup: Option<PathBuf>,
@@ -166,14 +171,14 @@ impl TurnLimits {
     }
 
     /// Returns the limits that the helper sets. `concurrency` is the number of agents that may run
-    /// at once.
+    /// at once, which all need room in the limit of processes of their user.
     pub(super) fn inherited(&self, concurrency: usize) -> InheritedLimits {
         let agents = u64::try_from(concurrency).unwrap_or(u64::MAX);
         let processes = self.limits.processes.filter(|_| self.cgroup.is_none());
         InheritedLimits {
             open_files: self.limits.open_files,
             file_size: self.limits.file_size,
-            processes: processes.map(|most| most.saturating_mul(agents)),
+            processes: processes.map(|most| most.saturating_mul(agents).saturating_add(ROOM)),
             cgroup: self.cgroup.as_ref().map(|cgroup| cgroup.path().to_owned()),
         }
     }
@@ -188,11 +193,9 @@ impl TurnLimits {
     pub(super) async fn exceeded(&self, tree: &Arc<ProcessTree>, clock: &dyn Clock) -> Limit {
         let stop = StopOnDrop(Arc::default());
         let (limits, cgroup, tree) = (self.limits.clone(), self.cgroup.clone(), Arc::clone(tree));
-        let processes = move || match &cgroup {
-            Some(cgroup) => cgroup
-                .exceeded()
-                .or_else(|| open_files_exceed(&tree.members(), &limits)),
-            None => processes_exceed(&tree.members(), &limits),
+        let processes = move || {
+            let by_kernel = cgroup.as_ref().and_then(|cgroup| cgroup.exceeded());
+            by_kernel.or_else(|| processes_exceed(&tree, &limits, cgroup.is_some()))
         };
         let (files, dirs, stopped) = (self.files(), self.dirs.clone(), Arc::clone(&stop.0));
         let space = move || disk_exceeds(&dirs, files, &stopped);
@@ -270,30 +273,31 @@ fn processor_time() -> Duration {
     Duration::try_from(used).unwrap_or_default()
 }
 
-/// Returns the limit that the processes of a turn exceed, from the process table.
-fn processes_exceed(members: &[Process], limits: &ResourceLimits) -> Option<Limit> {
-    let threads = members.iter().map(|process| process.threads);
-    if let Some(most) = limits.processes
-        && threads.sum::<u64>() > most
-    {
-        return Some(Limit::Processes(most));
+/// Returns the limit that the processes of a turn exceed, from the process table. Those that the
+/// kernel enforces are left to it.
+fn processes_exceed(
+    tree: &ProcessTree,
+    limits: &ResourceLimits,
+    is_in_cgroup: bool,
+) -> Option<Limit> {
+    let processes = limits.processes.filter(|_| !is_in_cgroup);
+    let memory = limits.memory.filter(|_| !is_in_cgroup);
+    if processes.is_none() && memory.is_none() && limits.open_files.is_none() {
+        return None;
     }
-    if let Some(most) = limits.memory
-        && process_tree::uses_more_memory(members, most)
+    let members = tree.members();
+    let threads: u64 = members.iter().map(|process| process.threads).sum();
+    // A program that meets the limit of open files gets an error, which it may not report.
+    let most_open = || members.iter().map(Process::open_files).max();
+    if let Some(most) = processes.filter(|most| threads > *most) {
+        Some(Limit::Processes(most))
+    } else if let Some(most) = memory.filter(|most| process_tree::uses_more_memory(&members, *most))
     {
-        return Some(Limit::Memory(most));
+        Some(Limit::Memory(most))
+    } else {
+        let reached = |most: &u64| most_open().is_some_and(|open| open >= *most);
+        limits.open_files.filter(reached).map(Limit::OpenFiles)
     }
-    open_files_exceed(members, limits)
-}
-
-/// Returns the limit on open files if a process has reached it. Programs that meet it get an error
-/// from the kernel, which they may not report.
-fn open_files_exceed(members: &[Process], limits: &ResourceLimits) -> Option<Limit> {
-    let most = limits.open_files?;
-    let mut counts = members.iter().map(Process::open_files);
-    counts
-        .any(|count| count >= most)
-        .then_some(Limit::OpenFiles(most))
 }
 
 fn disk_exceeds(dirs: &[PathBuf], limits: FileLimits, stop: &AtomicBool) -> Option<Limit> {

@@ -112,10 +112,10 @@ async fn many_files_are_ended_by_the_limit_of_disk_space() {
     for place in ["$HOME", "$TMPDIR", "."] {
         let script = format!(
             "mkdir -p {place}/a/b\ni=0\n\
-             while [ $i -lt 20000 ]; do echo > {place}/a/b/$i; i=$((i + 1)); done\nsleep {seconds}"
+             while [ $i -lt 4000 ]; do echo > {place}/a/b/$i; i=$((i + 1)); done\nsleep {seconds}"
         );
-        let rig = limited(&script, |limits| limits.disk = Some(20 * MB));
-        ends_by(&rig, Limit::Disk(20 * MB), &seconds).await;
+        let rig = limited(&script, |limits| limits.disk = Some(4 * MB));
+        ends_by(&rig, Limit::Disk(4 * MB), &seconds).await;
     }
 }
 

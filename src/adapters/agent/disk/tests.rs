@@ -114,8 +114,8 @@ fn nothing_is_hidden_by_depth_or_by_missing_permissions() {
     let closed = place.path().join("closed");
     fs::create_dir_all(closed.join("inner")).unwrap();
     write(&closed.join("inner/big"), 400_000);
-    fs::set_permissions(closed.join("inner"), Permissions::from_mode(0)).unwrap();
-    fs::set_permissions(&closed, Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(closed.join("inner"), Permissions::from_mode(0o000)).unwrap();
+    fs::set_permissions(&closed, Permissions::from_mode(0o000)).unwrap();
     assert_eq!(
         measured(place.path(), 300 * KB),
         Some(Limit::Disk(300 * KB))

@@ -81,7 +81,7 @@ fn the_limit_of_the_user_has_room_for_all_agents() {
     let expected = InheritedLimits {
         open_files: Some(4096),
         file_size: Some(1 << 30),
-        processes: Some(3 * 512),
+        processes: Some(3 * 512 + 4096),
         cgroup: None,
     };
     assert_eq!(limits.inherited(3), expected);
