@@ -114,17 +114,12 @@ pub(super) async fn run(
     let stopped = watcher
         .watch(&mut process, pipes, &program.input, &limits, &stop)
         .await;
-    let stopped = match stopped {
-        StopReason::Exited(_) | StopReason::AfterResult => {
-            let status = match stopped {
-                StopReason::Exited(status) => status,
-                _ => None,
-            };
-            let limit = limits.exceeded_at_end(status).await;
-            limit.map_or(stopped, StopReason::Limit)
-        }
-        StopReason::Limit(_) | StopReason::Cancelled => stopped,
+    let limit = match stopped {
+        StopReason::Exited(status) => limits.exceeded_at_end(status).await,
+        StopReason::AfterResult => limits.exceeded_at_end(None).await,
+        StopReason::Limit(_) | StopReason::Cancelled => None,
     };
+    let stopped = limit.map_or(stopped, StopReason::Limit);
     let Watcher { output, stderr, .. } = watcher;
     let finished = FinishedTurn {
         task,
