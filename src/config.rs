@@ -144,6 +144,9 @@ impl Config {
     /// Reads the configuration from its sections, with what is derived from several of them.
     fn read(table: toml::Table) -> Result<Self, toml::de::Error> {
         let mut config: Self = table.clone().try_into()?;
+        if let Some(agent) = table.get("agent") {
+            config.agent.resources = agent.clone().try_into()?;
+        }
         config.engine = table.try_into()?;
         config.engine.web = web_root(&config.github.api_url);
         config.engine.research.backoff = config.engine.worker.delays();

@@ -209,6 +209,10 @@ units! {
     days -> Duration = |days| Duration::from_secs(days.saturating_mul(86_400));
     /// Parses a number of megabytes (MiB) to bytes.
     megabytes -> u64 = |megabytes| megabytes.saturating_mul(1024 * 1024);
+    /// Parses a limit in megabytes (MiB) to bytes; zero means no limit.
+    megabyte_limit -> Option<u64> = |megabytes| {
+        Some(megabytes.saturating_mul(1024 * 1024)).filter(|limit| *limit > 0)
+    };
     /// Parses a limit; zero means no limit.
     limit -> Option<u64> = |limit| Some(limit).filter(|limit| *limit > 0);
 }

@@ -33,11 +33,14 @@ use crate::engine::agent::{About, Agent, Task};
 use crate::engine::clock::Clock;
 use crate::engine::model::agent::{Document, Ending, Report, Spent};
 use crate::engine::model::run::RunId;
-pub use crate::engine::settings::{OutputFormat, SandboxMode};
+pub use crate::engine::settings::{OutputFormat, ResourceLimits, SandboxMode};
 
+mod cgroup;
 pub mod claude;
 pub mod command;
+mod disk;
 pub mod helper;
+pub mod limits;
 pub mod network;
 mod output;
 mod process_tree;
@@ -112,6 +115,8 @@ pub struct RunnerSettings {
     pub network: Option<ModelNetwork>,
     /// Path of this program, for `agent-exec`.
     pub helper: PathBuf,
+    /// Limits on what one agent may use of this computer.
+    pub resources: ResourceLimits,
     /// Files of the bot that no agent may read: keys, secrets, the database. They need not exist.
     pub secrets: Vec<PathBuf>,
     /// Maximum number of agents that run at once, at least 1. Further turns wait.
@@ -222,6 +227,8 @@ pub struct LocalAgent {
     reads: Vec<PathBuf>,
     /// The way to the network, if it is restricted.
     network: Option<(Proxy, NetworkPolicy)>,
+    /// Where turns get cgroups of their own, if anywhere.
+    cgroups: Option<cgroup::Cgroups>,
     /// First half of the value of [`MARK_VARIABLE`].
     folder_id: String,
     /// Locked for the lifetime of this value: two processes that share a folder would take each
@@ -256,11 +263,13 @@ impl LocalAgent {
         if left > 0 {
             tracing::warn!(left, "ended agents that an earlier process left running");
         }
+        let cgroups = cgroup::Cgroups::open(&folder_id);
         tracing::info!(
             agent = client.about().name,
             program = %client.executable().display(),
             sandbox = %sandbox::active(settings.sandbox),
             network = %network::describe(settings.network.as_ref(), settings.sandbox),
+            limits = %limits::described(&cgroups),
             "agents are ready"
         );
         Ok(Self {
@@ -270,6 +279,7 @@ impl LocalAgent {
             clock,
             reads,
             network,
+            cgroups: cgroups.ok(),
             folder_id,
             _lock: lock,
         })
@@ -339,6 +349,7 @@ impl LocalAgent {
         let context = turn::TurnContext {
             settings: &self.settings,
             clock: self.clock.as_ref(),
+            cgroups: self.cgroups.as_ref(),
             reads: &self.reads,
             network: self.network.as_ref().map(|(_, policy)| policy),
             mark: format!("{}:{}", self.folder_id, Uuid::new_v4().simple()),

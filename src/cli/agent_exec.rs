@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 
 use crate::adapters::agent::SandboxMode;
 use crate::adapters::agent::helper::{Job, supervise};
+use crate::adapters::agent::limits::InheritedLimits;
 use crate::adapters::agent::sandbox::{NetworkPolicy, Policy};
 
 /// Run an agent in its sandbox, and end every process that it leaves behind
@@ -29,6 +30,18 @@ pub(super) struct AgentExec {
     /// Deny all sockets but those of TCP
     #[arg(long, requires = "port")]
     filter: bool,
+    /// Maximum number of open files of a process
+    #[arg(long, value_name = "COUNT")]
+    open_files: Option<u64>,
+    /// Maximum size of a file, in bytes
+    #[arg(long, value_name = "BYTES")]
+    file_size: Option<u64>,
+    /// Number of processes that the user may start in addition to the present ones
+    #[arg(long, value_name = "COUNT")]
+    processes: Option<u64>,
+    /// Directory of the cgroup to enter
+    #[arg(long, value_name = "PATH")]
+    cgroup: Option<PathBuf>,
     /// Number of bytes of standard input that are passed to the agent
     #[arg(long, value_name = "BYTES")]
     input: u64,
@@ -62,6 +75,12 @@ impl AgentExec {
                     port,
                     filter: self.filter,
                 }),
+            },
+            limits: InheritedLimits {
+                open_files: self.open_files,
+                file_size: self.file_size,
+                processes: self.processes,
+                cgroup: self.cgroup,
             },
             input: self.input,
             program: self.program,

@@ -57,6 +57,7 @@ pub(super) fn agent(
                 "cannot determine the path of this program: {error}"
             ))
         })?,
+        resources: agent.resources.clone(),
         secrets: files(config),
         concurrency: agent.concurrency,
         grace: GRACE,

@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::failure::print;
 use super::{Failure, Settings, agents};
+use crate::adapters::agent::limits::enforcement;
 use crate::adapters::agent::network;
 use crate::adapters::agent::sandbox::{Protection, active, network_gap};
 use crate::adapters::agent::{OpenError, SandboxMode, exposed};
@@ -73,8 +74,9 @@ impl Config {
             format!("# Network of agents: {reach}\n")
         };
         print(&format!(
-            "{}\n{reach}# Sandbox for agents on this computer: {here}\n",
-            loaded.show()
+            "{}\n{reach}# Limits for agents on this computer: {}\n# Sandbox for agents on this computer: {here}\n",
+            loaded.show(),
+            enforcement()
         ))
     }
 }

@@ -11,7 +11,7 @@ use super::error::ConfigError;
 use super::layers::{Merged, PREFIX, Sources};
 use super::token::COMMON;
 use crate::engine::settings::hosts::AllowedHost;
-use crate::engine::settings::{NetworkMode, OutputFormat, SandboxMode};
+use crate::engine::settings::{NetworkMode, OutputFormat, ResourceLimits, SandboxMode};
 use crate::setting::Rule::{
     AbsolutePaths, AllowedHosts, Arguments, Boolean, Integer, Line, ModelUrl, OneOf, OptionValue,
     OptionalPath, Path as FilePath, Variables,
@@ -95,6 +95,8 @@ settings! {
             /// for [`AgentKind::None`], and if nothing was found. [`super::Loaded::ready_to_serve`]
             /// checks that it can be run.
             program: Option<PathBuf>;
+            /// Limits on what one agent may use of this computer. They are keys of `[agent]`, too.
+            resources: ResourceLimits;
         }
     }
 }

@@ -9,7 +9,8 @@ use super::rules::allowed;
 use super::{GitHub, Log, Server, Store, Webhook};
 use crate::engine::settings::{
     AgentSettings, CheckSettings, ErkSettings, ExtractSettings, OutsiderSettings, PublishSettings,
-    ReportSettings, RepositorySettings, ResearchSettings, Settings, SourceSettings, WorkerSettings,
+    ReportSettings, RepositorySettings, ResearchSettings, ResourceLimits, Settings, SourceSettings,
+    WorkerSettings,
 };
 use crate::setting::{Section, Setting};
 
@@ -18,8 +19,8 @@ const COLUMNS: usize = 100;
 
 const INTRODUCTION: &str = include_str!("introduction.md");
 
-/// Returns all sections. Two of them make up `[agent]`.
-pub fn sections() -> [Section; 18] {
+/// Returns all sections. Three of them make up `[agent]`.
+pub fn sections() -> [Section; 19] {
     [
         Server::SECTION,
         Webhook::SECTION,
@@ -38,6 +39,7 @@ pub fn sections() -> [Section; 18] {
         Agent::SECTION,
         AgentSettings::SECTION,
         RepositorySettings::SECTION,
+        ResourceLimits::SECTION,
         Log::SECTION,
     ]
 }

@@ -25,8 +25,10 @@ use crate::setting::{
 
 pub mod hosts;
 mod repository;
+mod resources;
 
 pub use self::repository::{Instructions, RepositorySettings};
+pub use self::resources::ResourceLimits;
 
 /// The settings of the engine. Each field is a section of the configuration file unless it says
 /// otherwise.

@@ -4,6 +4,7 @@
 
 mod endings;
 mod files;
+mod limits;
 mod network;
 mod opening;
 mod processes;
@@ -19,7 +20,7 @@ use std::time::Duration;
 use ::secrecy::SecretString;
 use planwright::adapters::agent::command::{Command, CommandSettings};
 use planwright::adapters::agent::{
-    LocalAgent, OpenError, OutputFormat, RunnerSettings, SandboxMode,
+    LocalAgent, OpenError, OutputFormat, ResourceLimits, RunnerSettings, SandboxMode,
 };
 use planwright::adapters::clock::SystemClock;
 use planwright::adapters::redact::Redactor;
@@ -67,6 +68,7 @@ impl Rig {
                 sandbox: SandboxMode::Auto,
                 network: None,
                 helper: PathBuf::from(env!("CARGO_BIN_EXE_planwright")),
+                resources: ResourceLimits::default(),
                 secrets: Vec::new(),
                 concurrency: 2,
                 grace: Duration::from_millis(500),

@@ -228,6 +228,9 @@ fn config_says_which_sandbox_agents_have_and_can_be_read_back() {
         "# Network of agents: HTTPS_PROXY, which agent.environment passes on, does not name";
     assert!(out(&proxy).contains(start), "{}", out(&proxy));
     assert!(!out(&proxy).contains("hush") && !err(&proxy).contains("hush"));
+    let limits = planwright::adapters::agent::limits::enforcement();
+    let line = format!("# Limits for agents on this computer: {limits}");
+    assert_eq!(out(&auto).lines().rev().nth(1), Some(line.as_str()));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::time::Duration;
 use planwright::adapters::agent::{OutputFormat, SandboxMode};
 use planwright::config::Loaded;
 use planwright::config::agent::AgentKind;
-use planwright::engine::settings::AgentSettings;
+use planwright::engine::settings::{AgentSettings, ResourceLimits};
 use planwright::engine::store::Budget;
 use secrecy::ExposeSecret;
 use tempfile::TempDir;
@@ -50,6 +50,8 @@ fn by_default_there_is_no_agent_and_the_limits_are_those_of_the_documentation() 
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
     let agent = &loaded.config.agent;
     assert_eq!((agent.kind, &agent.program), (AgentKind::None, &None));
+    assert_eq!(agent.resources, ResourceLimits::default());
+    assert_eq!(ResourceLimits::default().memory, Some(4 << 30));
     let engine = &loaded.config.engine.agent;
     assert_eq!(*engine, AgentSettings::default());
     assert!(engine.prompts.own.is_empty());
@@ -95,6 +97,11 @@ fn every_key_reaches_the_runner_or_the_engine() {
         cost_per_repository_day_usd = 0
         runs_per_day = 3
         cost_per_day_usd = 0.1234567
+        max_memory_mb = 300
+        max_processes = 0
+        max_open_files = 64
+        max_file_mb = 0
+        max_disk_mb = 7
     "#;
     let loaded = loaded(file, &[("HTTPS_PROXY", "http://proxy")], &[]);
     let agent = &loaded.config.agent;
@@ -123,6 +130,14 @@ fn every_key_reaches_the_runner_or_the_engine() {
         .map(|(name, value)| (name.as_str(), value.expose_secret()))
         .collect();
     assert_eq!(given, [("HTTPS_PROXY", "http://proxy")]);
+    let resources = ResourceLimits {
+        memory: Some(300 << 20),
+        processes: None,
+        open_files: Some(64),
+        file_size: None,
+        disk: Some(7 << 20),
+    };
+    assert_eq!(agent.resources, resources);
     let engine = loaded.config.engine.agent;
     assert_eq!(engine.deadline, Duration::from_mins(1));
     assert_eq!(engine.silence, Duration::from_secs(7));

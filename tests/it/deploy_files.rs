@@ -339,6 +339,8 @@ fn the_agents_drop_in_needs_a_sandbox_and_keeps_the_key_in_a_file() {
         "Environment=PLANWRIGHT_AGENT_API_KEY_FILE=%d/agent-api-key",
         "LoadCredential=agent-api-key:/etc/planwright/agent-api-key",
         "OOMPolicy=continue",
+        "Delegate=memory pids",
+        "ProtectControlGroups=no",
     ] {
         assert!(lines.contains(&line), "{line}");
     }

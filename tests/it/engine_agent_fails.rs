@@ -113,6 +113,36 @@ fn endings() -> Vec<(Ending, &'static str, usize, &'static str)> {
             "the agent exceeded its output limit",
         ),
         (
+            Ending::Limited(Limit::Memory(4 << 30)),
+            "agent_limit",
+            1,
+            "the agent reached its memory limit (4 GB)",
+        ),
+        (
+            Ending::Limited(Limit::Processes(512)),
+            "agent_limit",
+            1,
+            "the agent reached its limit of processes and threads (512)",
+        ),
+        (
+            Ending::Limited(Limit::OpenFiles(4096)),
+            "agent_limit",
+            1,
+            "the agent reached its limit of open files (4096)",
+        ),
+        (
+            Ending::Limited(Limit::FileSize(1 << 30)),
+            "agent_limit",
+            1,
+            "the agent reached its limit on the size of a file (1 GB)",
+        ),
+        (
+            Ending::Limited(Limit::Disk(1500 << 20)),
+            "agent_limit",
+            1,
+            "the agent reached its limit of disk space (1500 MB)",
+        ),
+        (
             Ending::NoResult,
             "agent_failed",
             3,

@@ -11,9 +11,11 @@ use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::process::{ChildStdin, Command, ExitCode, Stdio};
+use std::sync::mpsc::{self, Receiver};
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus};
 
+use super::limits::InheritedLimits;
 use super::sandbox::{self, Policy};
 use super::{SandboxMode, process_tree};
 
@@ -30,6 +32,8 @@ pub struct Job {
     pub sandbox: SandboxMode,
     /// What the agent may access in the sandbox.
     pub policy: Policy,
+    /// Limits on what the agent may use.
+    pub limits: InheritedLimits,
     /// Length of the agent's part of standard input, in bytes. Nothing follows it except the end of
     /// the stream, upon which everything is ended.
     pub input: u64,
@@ -41,9 +45,12 @@ pub struct Job {
 
 /// Runs the agent until nothing is left of it, and exits with its exit code or signal.
 pub fn supervise(job: &Job) -> ExitCode {
+    // Before the agent starts: it may use up all threads that its user may have.
+    let (agent_input, input) = mpsc::channel();
+    feed(input, job.input);
     match start(job) {
         Ok((pid, input)) => {
-            feed(input, job.input);
+            let _ = agent_input.send(input);
             let status = wait(pid);
             process_tree::kill_below_self();
             exit_like(status)
@@ -66,6 +73,7 @@ fn start(job: &Job) -> Result<(Pid, Option<ChildStdin>), String> {
     };
     rustix::process::setrlimit(Resource::Core, none)
         .map_err(|error| format!("cannot disable core dumps: {error}"))?;
+    job.limits.enter()?;
     // A sandbox applies to a thread and its children. Entered on a thread of its own, it holds the
     // agent but not the helper, which stays out of the agent's reach.
     std::thread::scope(|scope| {
@@ -120,9 +128,13 @@ fn start_in_sandbox(job: &Job) -> Result<(Pid, Option<ChildStdin>), String> {
     Ok((pid, child.stdin.take()))
 }
 
-/// Forwards `length` bytes of standard input to the agent, then kills everything at its end.
-fn feed(agent: Option<ChildStdin>, length: u64) {
+/// Forwards `length` bytes of standard input to the agent, then kills everything at its end. Begins
+/// when it is sent the agent's end of the pipe.
+fn feed(agent: Receiver<Option<ChildStdin>>, length: u64) {
     std::thread::spawn(move || {
+        let Ok(agent) = agent.recv() else {
+            return;
+        };
         let mut from = io::stdin().lock();
         if let Some(mut to) = agent {
             forward(&mut from, &mut to, length);

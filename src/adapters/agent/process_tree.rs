@@ -9,6 +9,7 @@
 //! entry is read. The helper adopts all orphans and so finds both among its own children.
 
 use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::process::{
@@ -16,8 +17,12 @@ use rustix::process::{
 };
 
 mod table;
+mod usage;
 
-use table::Process;
+pub(super) use table::Process;
+pub(super) use usage::{own_tasks, uses_more_memory};
+
+use super::cgroup::TurnCgroup;
 
 /// Maximum time to wait for killed processes. One that is blocked in the kernel, for example by a
 /// dead disk, ends later by itself.
@@ -36,6 +41,8 @@ pub(super) struct ProcessTree {
     root: ProcessKey,
     /// `NAME=value` in the environment of all of them, unless they have removed it.
     mark: String,
+    /// The cgroup that all of them are in.
+    cgroup: Option<Arc<TurnCgroup>>,
 }
 
 /// Identifies a process even after its id was reused. The start time, in ticks since boot, is 0 for
@@ -49,13 +56,36 @@ struct ProcessKey {
 impl ProcessTree {
     /// Creates the tree of a child that has not been waited for: its id cannot be reused before
     /// that.
-    pub(super) fn of_child(pid: u32, mark: String) -> Self {
+    pub(super) fn of_child(pid: u32, mark: String, cgroup: Option<Arc<TurnCgroup>>) -> Self {
         let pid = i32::try_from(pid).unwrap_or_default();
         let start = table::process(pid).map_or(0, |process| process.key.start);
         Self {
             root: ProcessKey { pid, start },
             mark,
+            cgroup,
         }
+    }
+
+    /// Returns the live processes of the tree, without its root. Unlike when they are killed,
+    /// processes are not looked for in other trees: the root adopts those that lose their parents.
+    pub(super) fn members(&self) -> Vec<Process> {
+        let table = table::processes();
+        let root = Some(self.root).filter(|_| !self.is_hidden());
+        let found = with_descendants(&table, root, |_| false);
+        let members = table.iter().filter(|process| {
+            process.alive && process.key != self.root && found.contains(&process.key)
+        });
+        members.copied().collect()
+    }
+
+    /// Stops the processes in the group of the root, except for the root itself, so that they start
+    /// no more processes until they are killed.
+    pub(super) fn freeze(&self) {
+        if self.is_hidden() {
+            return;
+        }
+        self.signal_group(Signal::STOP);
+        table::signal(self.root, Signal::CONT);
     }
 
     /// Sends SIGTERM to everything below the root. The root exits when the agent has exited.
@@ -73,6 +103,9 @@ impl ProcessTree {
     /// closed: the root exits by itself when nothing is left below it. It is killed last, and only
     /// if it takes too long.
     pub(super) fn kill(&self) {
+        if let Some(cgroup) = &self.cgroup {
+            cgroup.kill();
+        }
         if self.is_hidden() {
             self.signal_group(Signal::KILL);
             return;

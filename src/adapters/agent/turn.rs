@@ -12,6 +12,8 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use super::cgroup::Cgroups;
+use super::limits::TurnLimits;
 use super::output::{OutputReader, Tail};
 use super::process_tree::ProcessTree;
 use super::report::{self, FinishedTurn, StopReason};
@@ -39,6 +41,8 @@ const REPOSITORY_VARIABLE: &str = "PLANWRIGHT_REPOSITORY";
 pub(super) struct TurnContext<'t> {
     pub(super) settings: &'t RunnerSettings,
     pub(super) clock: &'t dyn Clock,
+    /// Where turns get cgroups of their own, if anywhere.
+    pub(super) cgroups: Option<&'t Cgroups>,
     /// Files and directories that the program may read.
     pub(super) reads: &'t [PathBuf],
     /// How the network is restricted; `None` if it is not.
@@ -78,7 +82,13 @@ pub(super) async fn run(
 ) -> Report {
     let settings = context.settings;
     let start = context.clock.now();
-    let mut child = match command(context, task, program).spawn() {
+    let limits = TurnLimits::new(
+        &settings.resources,
+        context.cgroups,
+        &context.mark,
+        &context.dirs,
+    );
+    let mut child = match command(context, task, program, &limits).spawn() {
         Ok(child) => child,
         Err(error) => {
             return report::not_run(Ending::NotStarted(format!(
@@ -88,7 +98,7 @@ pub(super) async fn run(
         }
     };
     let mark = format!("{MARK_VARIABLE}={}", context.mark);
-    let tree = ProcessTree::of_child(child.id().unwrap_or_default(), mark);
+    let tree = ProcessTree::of_child(child.id().unwrap_or_default(), mark, limits.cgroup());
     let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let mut process = RunningProcess {
         child,
@@ -109,8 +119,14 @@ pub(super) async fn run(
         stderr: Tail::default(),
     };
     let stopped = watcher
-        .watch(&mut process, pipes, &program.input, &stop)
+        .watch(&mut process, pipes, &program.input, &limits, &stop)
         .await;
+    let limit = match stopped {
+        StopReason::Exited(status) => limits.exceeded_at_end(status).await,
+        StopReason::AfterResult => limits.exceeded_at_end(None).await,
+        StopReason::Limit(_) | StopReason::Cancelled => None,
+    };
+    let stopped = limit.map_or(stopped, StopReason::Limit);
     let Watcher { output, stderr, .. } = watcher;
     let finished = FinishedTurn {
         task,
@@ -139,7 +155,12 @@ async fn written_files(context: &TurnContext<'_>, task: &Task) -> Vec<Document> 
     })
 }
 
-fn command(context: &TurnContext<'_>, task: &Task, program: &Program) -> Command {
+fn command(
+    context: &TurnContext<'_>,
+    task: &Task,
+    program: &Program,
+    limits: &TurnLimits,
+) -> Command {
     let RunDirs {
         home,
         work,
@@ -161,6 +182,19 @@ fn command(context: &TurnContext<'_>, task: &Task, program: &Program) -> Command
     if let Some(NetworkPolicy { port, filter }) = context.network {
         command.arg("--port").arg(port.to_string());
         command.args(filter.then_some("--filter"));
+    }
+    let inherited = limits.inherited(context.settings.concurrency);
+    for (option, most) in [
+        ("--open-files", inherited.open_files),
+        ("--file-size", inherited.file_size),
+        ("--processes", inherited.processes),
+    ] {
+        if let Some(most) = most {
+            command.arg(option).arg(most.to_string());
+        }
+    }
+    if let Some(cgroup) = inherited.cgroup {
+        command.arg("--cgroup").arg(cgroup);
     }
     command.arg("--input").arg(program.input.len().to_string());
     command.arg(&program.path).arg("--").args(&program.args);
@@ -207,6 +241,7 @@ impl Watcher<'_> {
         process: &mut RunningProcess,
         (stdin, mut stdout, mut stderr): Pipes,
         input: &[u8],
+        resources: &TurnLimits,
         stop: &CancellationToken,
     ) -> StopReason {
         let clock = self.context.clock;
@@ -221,6 +256,8 @@ impl Watcher<'_> {
         let mut exit_time = None;
         let mut exit = None;
         let tree = Arc::clone(&process.tree);
+        let mut exceeded = Box::pin(resources.exceeded(&tree, clock));
+        let mut is_frozen = false;
         let stopped = loop {
             if exit.is_some() && stdout.is_none() && stderr.is_none() {
                 break StopReason::Exited(exit.flatten());
@@ -230,6 +267,15 @@ impl Watcher<'_> {
                 () = stop.cancelled() => break StopReason::Cancelled,
                 () = &mut deadline, if exit_time.is_none() => {
                     break StopReason::Limit(Limit::Deadline);
+                }
+                limit = &mut exceeded, if exit.is_none() => {
+                    // Given time to exit, it would go on using more.
+                    tree.freeze();
+                    is_frozen = true;
+                    break match exit_time {
+                        Some(_) => StopReason::AfterResult,
+                        None => StopReason::Limit(limit),
+                    };
                 }
                 () = wait_for(&mut exit_time), if exit_time.is_some() => {
                     break StopReason::AfterResult;
@@ -259,7 +305,8 @@ impl Watcher<'_> {
                 }
             }
         };
-        if exit.is_none() {
+        drop(exceeded);
+        if exit.is_none() && !is_frozen {
             tree.terminate();
             let mut grace = clock.sleep(self.context.settings.grace);
             // Keep reading, so that no process blocks on a full pipe. Of this output only the end

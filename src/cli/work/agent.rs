@@ -12,7 +12,9 @@ use super::{Project, note_on_stderr};
 use crate::adapters::agent::claude::{Claude, ClaudeSettings};
 use crate::adapters::agent::command::{Command, CommandSettings};
 use crate::adapters::agent::sandbox::{Protection, active};
-use crate::adapters::agent::{Client, LocalAgent, MAX_OUTPUT_BYTES, RunnerSettings, SandboxMode};
+use crate::adapters::agent::{
+    Client, LocalAgent, MAX_OUTPUT_BYTES, ResourceLimits, RunnerSettings, SandboxMode,
+};
 use crate::adapters::redact::Redactor;
 use crate::cli::agents::{GRACE, RETRIES, helper, known_in};
 use crate::cli::{Failure, save};
@@ -126,6 +128,7 @@ impl Ready {
                     "cannot determine the path of this program: {error}"
                 ))
             })?,
+            resources: ResourceLimits::default(),
             secrets: Vec::new(),
             concurrency: self.concurrency,
             grace: GRACE,

@@ -91,6 +91,16 @@ pub enum Limit {
     Cost,
     /// A line of the output, or the whole output, exceeded its maximum size.
     Output,
+    /// The processes used more memory than this, in bytes.
+    Memory(u64),
+    /// There were more processes and threads than this.
+    Processes(u64),
+    /// A process had as many files open as it may have.
+    OpenFiles(u64),
+    /// A file reached the maximum size of a file, in bytes.
+    FileSize(u64),
+    /// The files in the private folder took more space than this, in bytes.
+    Disk(u64),
 }
 
 /// The way a turn ended. Success requires an explicit result in the output; every other ending has

@@ -35,7 +35,7 @@ pub enum Code {
     AgentFailed,
     /// The coding agent exceeded its deadline or stopped producing output.
     AgentTimeout,
-    /// A limit on turns, cost or runs was reached.
+    /// A limit on turns, cost, runs or resources of the host was reached.
     AgentLimit,
     /// The questions were not answered in time.
     QuestionsUnanswered,

@@ -9,7 +9,7 @@ use planwright::adapters::agent::claude::{Claude, ClaudeSettings};
 use planwright::adapters::agent::network::ModelNetwork;
 use planwright::adapters::agent::sandbox::{Protection, active};
 use planwright::adapters::agent::{
-    Client, LocalAgent, Program, RunDirs, RunnerSettings, SandboxMode,
+    Client, LocalAgent, Program, ResourceLimits, RunDirs, RunnerSettings, SandboxMode,
 };
 use planwright::adapters::clock::SystemClock;
 use planwright::adapters::redact::Redactor;
@@ -149,6 +149,7 @@ impl Rig {
                 ModelNetwork::new(vec![host], &[]).unwrap()
             }),
             helper: env!("CARGO_BIN_EXE_planwright").into(),
+            resources: ResourceLimits::default(),
             secrets: Vec::new(),
             concurrency: 2,
             grace: Duration::from_millis(1_500),

@@ -8,13 +8,17 @@ use super::ProcessKey;
 
 /// An entry of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Process {
+pub(in crate::adapters::agent) struct Process {
     pub(super) key: ProcessKey,
     pub(super) parent: i32,
     pub(super) group: i32,
     pub(super) session: i32,
     /// Whether it can still run: it is not a zombie.
     pub(super) alive: bool,
+    /// Number of its threads.
+    pub(in crate::adapters::agent) threads: u64,
+    /// Memory that it has in use, in pages, including what it shares with others.
+    pub(super) resident: u64,
 }
 
 /// Returns all processes. Those that exit meanwhile may be missing.
@@ -95,6 +99,9 @@ pub(super) fn parse_stat(pid: i32, line: &[u8]) -> Option<Process> {
         parent: number(1)?,
         group: number(2)?,
         session: number(3)?,
+        // Fields 20 and 24.
+        threads: fields.get(17)?.parse().ok()?,
+        resident: fields.get(21)?.parse().ok()?,
         key: ProcessKey {
             pid,
             // Field 22 of the line; the state is field 3.

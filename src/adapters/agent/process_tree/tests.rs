@@ -6,11 +6,12 @@ use super::table::{parse_stat, process, processes};
 
 #[test]
 fn a_process_named_like_the_rest_of_the_line_is_parsed_correctly() {
-    let line = b"42 (a) S 1 1 1 (\n) Z 7 8 9 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 123456 1000 2";
+    let line = b"42 (a) S 1 1 1 (\n) Z 7 8 9 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 3 0 123456 1000 2";
     let process = parse_stat(42, line).unwrap();
     assert!(!process.alive);
     assert_eq!((process.parent, process.group, process.session), (7, 8, 9));
     assert_eq!(process.key.start, 123_456);
+    assert_eq!((process.threads, process.resident), (3, 2));
 }
 
 #[test]

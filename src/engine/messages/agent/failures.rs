@@ -124,6 +124,27 @@ pub fn why_ended(ending: &Ending) -> String {
         Ending::Limited(Limit::Turns) => "the agent reached its limit of turns",
         Ending::Limited(Limit::Cost) => "the agent reached the cost limit of a run",
         Ending::Limited(Limit::Output) => "the agent exceeded its output limit",
+        Ending::Limited(Limit::Memory(most)) => {
+            return format!("the agent reached its memory limit ({})", size(*most));
+        }
+        Ending::Limited(Limit::Processes(most)) => {
+            return format!("the agent reached its limit of processes and threads ({most})");
+        }
+        Ending::Limited(Limit::OpenFiles(most)) => {
+            return format!("the agent reached its limit of open files ({most})");
+        }
+        Ending::Limited(Limit::FileSize(most)) => {
+            return format!(
+                "the agent reached its limit on the size of a file ({})",
+                size(*most)
+            );
+        }
+        Ending::Limited(Limit::Disk(most)) => {
+            return format!(
+                "the agent reached its limit of disk space ({})",
+                size(*most)
+            );
+        }
         Ending::Leaked { .. } => {
             "the agent's answer contained a secret of this bot and was discarded"
         }
@@ -150,6 +171,9 @@ enum Remedy {
     /// The requester can start a new run. A retry would continue the same run, which has reached
     /// its cost limit.
     Anew,
+    /// The requester can retry the run. If the limit is too low, the operator has to raise this
+    /// setting.
+    Raise(&'static str),
     /// The operator has to act.
     Operator,
     /// The conversation may ask agents for secrets: it has to be checked, and the operator has to
@@ -188,6 +212,11 @@ fn who(ending: &Ending) -> Remedy {
             Remedy::Operator
         }
         Ending::Limited(Limit::Cost) => Remedy::Anew,
+        Ending::Limited(Limit::Memory(_)) => Remedy::Raise("agent.max_memory_mb"),
+        Ending::Limited(Limit::Processes(_)) => Remedy::Raise("agent.max_processes"),
+        Ending::Limited(Limit::OpenFiles(_)) => Remedy::Raise("agent.max_open_files"),
+        Ending::Limited(Limit::FileSize(_)) => Remedy::Raise("agent.max_file_mb"),
+        Ending::Limited(Limit::Disk(_)) => Remedy::Raise("agent.max_disk_mb"),
         Ending::Leaked { .. } => Remedy::Secret,
         _ => Remedy::Again,
     }
@@ -215,6 +244,13 @@ fn remedy(command: Command, who: Remedy) -> String {
                 }
                 _ => format!("Comment `/{name}` here to start a new run"),
             },
+        ),
+        Remedy::Raise(setting) => or_post(
+            command,
+            &format!(
+                "Comment `/retry` here to ask the agent again; if it reaches the limit again, ask \
+                 your operator to raise `{setting}`"
+            ),
         ),
         Remedy::Operator => or_post(
             command,
@@ -295,20 +331,67 @@ pub fn ended(ending: &Ending) -> (Code, String) {
 }
 
 fn of_limit(limit: Limit) -> (Code, String) {
-    let (code, message) = match limit {
-        Limit::Deadline => (Code::AgentTimeout, "The agent exceeded its time limit."),
+    let ended = "The agent was ended because";
+    match limit {
+        Limit::Deadline => (
+            Code::AgentTimeout,
+            "The agent exceeded its time limit.".to_owned(),
+        ),
         Limit::Silence => (
             Code::AgentTimeout,
-            "The agent stopped producing output in every attempt.",
+            "The agent stopped producing output in every attempt.".to_owned(),
         ),
-        Limit::Turns => (Code::AgentLimit, "The agent exceeded its turn limit."),
+        Limit::Turns => (
+            Code::AgentLimit,
+            "The agent exceeded its turn limit.".to_owned(),
+        ),
         Limit::Cost => (
             Code::AgentLimit,
-            "The agent exceeded the cost limit of a run.",
+            "The agent exceeded the cost limit of a run.".to_owned(),
         ),
-        Limit::Output => (Code::AgentFailed, "The agent exceeded its output limit."),
-    };
-    (code, message.to_owned())
+        Limit::Output => (
+            Code::AgentFailed,
+            "The agent exceeded its output limit.".to_owned(),
+        ),
+        Limit::Memory(most) => (
+            Code::AgentLimit,
+            format!(
+                "{ended} its processes used more than {} of memory.",
+                size(most)
+            ),
+        ),
+        Limit::Processes(most) => (
+            Code::AgentLimit,
+            format!("{ended} it had more than {most} processes and threads."),
+        ),
+        Limit::OpenFiles(most) => (
+            Code::AgentLimit,
+            format!("{ended} one of its processes had as many files open as it may ({most})."),
+        ),
+        Limit::FileSize(most) => (
+            Code::AgentLimit,
+            format!(
+                "{ended} one of its files reached the maximum size of {}.",
+                size(most)
+            ),
+        ),
+        Limit::Disk(most) => (
+            Code::AgentLimit,
+            format!(
+                "{ended} its files took more than {} of disk space.",
+                size(most)
+            ),
+        ),
+    }
+}
+
+/// Formats a limit in bytes. The settings are whole megabytes.
+fn size(bytes: u64) -> String {
+    const MB: u64 = 1024 * 1024;
+    match bytes.div_ceil(MB) {
+        megabytes if megabytes % 1024 == 0 => format!("{} GB", megabytes / 1024),
+        megabytes => format!("{megabytes} MB"),
+    }
 }
 
 /// Returns the failure if neither the agent nor the bot found a plan.

@@ -244,6 +244,11 @@ fn failures() -> Vec<(String, Failure)> {
         ("turns", Ending::Limited(Limit::Turns)),
         ("cost", Ending::Limited(Limit::Cost)),
         ("output", Ending::Limited(Limit::Output)),
+        ("memory", Ending::Limited(Limit::Memory(4 << 30))),
+        ("processes", Ending::Limited(Limit::Processes(512))),
+        ("open_files", Ending::Limited(Limit::OpenFiles(4096))),
+        ("file_size", Ending::Limited(Limit::FileSize(1 << 30))),
+        ("disk", Ending::Limited(Limit::Disk(1500 << 20))),
         (
             "leaked",
             Ending::Leaked {
