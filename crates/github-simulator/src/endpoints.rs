@@ -97,6 +97,7 @@ fn handle_repository(call: &mut RepositoryCall<'_>, path: &[&str]) -> ApiResult 
         ("GET", ["contents", path @ ..]) => code::contents(call, path),
         ("GET", ["git", "trees", name]) => code::tree(call, name),
         ("GET", ["git", "blobs", sha]) => code::blob(call, sha),
+        ("GET", ["tarball", name @ ..]) => code::tarball(call, name),
         ("GET", ["commits", name]) => code::commit(call, name),
         ("GET", ["commits", name, "check-runs"]) => checks::list_for_commit(call, name),
         (_, ["check-runs", path @ ..]) => checks::handle(call, path),

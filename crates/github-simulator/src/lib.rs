@@ -55,11 +55,12 @@
 //! | `options`, `urls`, `state` | the state and lookups in it |
 //! | `json`, `webhooks`, `actions` | JSON of objects, webhook events, changes that send events |
 //! | `response`, `request`, `auth`, `rate_limit`, `repository_call` | parts of a call to the API |
-//! | `endpoints`, `attachments`, `pages` | handlers of requests |
+//! | `endpoints`, `archives`, `attachments`, `pages` | handlers of requests |
 //! | `shared`, `server`, `sender` | HTTP server and webhook sender |
 //! | `simulator` | the handle that tests use |
 
 mod actions;
+mod archives;
 mod attachments;
 mod auth;
 mod clock;

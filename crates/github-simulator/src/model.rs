@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 
 mod code;
 
-pub(crate) use code::{ChangedFile, DEFAULT_BRANCH, children, join_path, tree_sha};
+pub(crate) use code::{ArchiveToken, ChangedFile, DEFAULT_BRANCH, children, join_path, tree_sha};
 pub use code::{Commit, FileEdits, PullRequest, Tree, TreeEntry};
 
 /// Kind of an account, the member `type` of GitHub's JSON.

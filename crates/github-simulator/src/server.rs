@@ -16,7 +16,7 @@ use crate::faults::FaultKind;
 use crate::request::ApiRequest;
 use crate::response::ApiResponse;
 use crate::shared::{LoggedRequest, Shared};
-use crate::{attachments, endpoints, pages, rate_limit};
+use crate::{archives, attachments, endpoints, pages, rate_limit};
 
 /// Maximum length of a request body, in bytes. It exceeds every body that GitHub accepts here.
 const MAX_REQUEST_BODY: usize = 8 * 1024 * 1024;
@@ -33,7 +33,8 @@ async fn handle(Extract(shared): Extract<Arc<Shared>>, request: Request) -> Resp
         return ApiResponse::error(StatusCode::PAYLOAD_TOO_LARGE, message).into_response();
     };
     let request = shared.with(|state| ApiRequest::parse(state, parts, body.to_bytes()));
-    if !request.is_api() && !attachments::is_attachment(&request) {
+    let is_file = attachments::is_attachment(&request) || archives::is_archive(&request);
+    if !request.is_api() && !is_file {
         return shared.with(|state| pages::handle(state, &request));
     }
     let path = format!("/{}", request.path.join("/"));
@@ -62,8 +63,8 @@ async fn handle(Extract(shared): Extract<Arc<Shared>>, request: Request) -> Resp
     }
 }
 
-/// Handles a request to the API or for an attachment, and returns the response and whether the
-/// request changed something in a repository.
+/// Handles a request to the API, for an attachment or for an archive, and returns the response and
+/// whether the request changed something in a repository.
 fn respond(
     shared: &Shared,
     request: &ApiRequest,
@@ -87,6 +88,7 @@ fn respond(
             None if request.is_api() => {
                 endpoints::handle(state, request).unwrap_or_else(|refusal| refusal)
             }
+            None if archives::is_archive(request) => archives::handle(state, request),
             None => attachments::handle(state, request),
         };
         let changed = request.is_write()

@@ -5,6 +5,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use secrecy::SecretString;
 use tokio::sync::{mpsc, watch};
@@ -12,8 +13,8 @@ use tokio::sync::{mpsc, watch};
 use crate::clock::Clock;
 use crate::error::{Result, SimulatorError};
 use crate::model::{
-    Actor, Attachment, Comment, Delivery, Installation, Issue, Repository, Role, Token,
-    TokenFormat, TokenOwner, User, UserKind,
+    Actor, ArchiveToken, Attachment, Comment, Delivery, Installation, Issue, Repository, Role,
+    Token, TokenFormat, TokenOwner, User, UserKind,
 };
 use crate::options::SimulatorOptions;
 use crate::urls::BaseUrls;
@@ -66,6 +67,9 @@ pub(crate) struct State {
     pub(crate) repositories: BTreeMap<u64, Repository>,
     pub(crate) comments: BTreeMap<u64, Comment>,
     pub(crate) attachments: BTreeMap<u64, Attachment>,
+    /// Archives that replace those of commits, by id of the repository and commit.
+    pub(crate) archives: BTreeMap<(u64, String), Bytes>,
+    pub(crate) archive_tokens: BTreeMap<String, ArchiveToken>,
     pub(crate) installations: BTreeMap<u64, Installation>,
     pub(crate) tokens: BTreeMap<String, Token>,
     pub(crate) deliveries: BTreeMap<u64, Delivery>,
@@ -111,6 +115,8 @@ impl State {
             repositories: BTreeMap::new(),
             comments: BTreeMap::new(),
             attachments: BTreeMap::new(),
+            archives: BTreeMap::new(),
+            archive_tokens: BTreeMap::new(),
             installations: BTreeMap::new(),
             tokens: BTreeMap::new(),
             deliveries: BTreeMap::new(),

@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
+use crate::archives;
 use crate::json::iso;
 use crate::model::{
     Commit, DEFAULT_BRANCH, Issue, PullRequest, Repository, Tree, TreeEntry, children, join_path,
@@ -213,6 +214,16 @@ pub(super) fn blob(call: &RepositoryCall<'_>, sha: &str) -> ApiResult {
         "content": encode_base64(content),
         "encoding": "base64",
     })))
+}
+
+/// `GET …/tarball/{ref}`: a redirect to the archive ("Download a repository archive (tar)").
+pub(super) fn tarball(call: &mut RepositoryCall<'_>, name: &[&str]) -> ApiResult {
+    call.require_permission(&["contents"])?;
+    let name = name.join("/");
+    let name = Some(name.as_str()).filter(|name| !name.is_empty());
+    let commit = call.repository()?.commit(name);
+    let commit = commit.ok_or_else(ApiResponse::not_found)?.sha.clone();
+    archives::redirect(call.state, call.request, call.repository_id, &commit)
 }
 
 /// Resolves a branch or SHA to a commit.

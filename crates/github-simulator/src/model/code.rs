@@ -71,6 +71,17 @@ pub struct Commit {
     pub created: DateTime<Utc>,
 }
 
+/// Permission to download the archive of a commit.
+#[derive(Debug, Clone)]
+pub(crate) struct ArchiveToken {
+    /// Id of the repository.
+    pub(crate) repository: u64,
+    /// SHA of the commit.
+    pub(crate) commit: String,
+    /// Time from which it is invalid.
+    pub(crate) expires: DateTime<Utc>,
+}
+
 /// Branches and commits of a pull request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullRequest {

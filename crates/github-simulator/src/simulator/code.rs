@@ -114,6 +114,16 @@ impl Simulator {
         })
     }
 
+    /// Replaces the archive of a commit, e.g. by a hostile or damaged one.
+    pub fn set_archive(&self, repository: &str, commit: &str, archive: impl Into<Bytes>) -> Result {
+        self.in_repository(repository, |state, id| {
+            state
+                .archives
+                .insert((id, commit.to_owned()), archive.into());
+            Ok(())
+        })
+    }
+
     /// Opens a pull request without changes and returns its number.
     pub fn open_pull_request(
         &self,

@@ -13,8 +13,8 @@ use http_body_util::BodyExt;
 
 use super::{Client, Description, github};
 
-/// Paths of attachments, which GitHub serves outside of its API.
-const ATTACHMENTS: [&str; 2] = ["/user-attachments/", "/attachment-store/"];
+/// Paths of attachments and archives, which GitHub serves outside of its API.
+const FILES: [&str; 3] = ["/user-attachments/", "/attachment-store/", "/codeload/"];
 
 /// Records and checks the exchanges of the routers that it wraps. Clones share the record.
 ///
@@ -168,7 +168,7 @@ async fn pass(State(tap): State<Tap>, request: Request, next: Next) -> Response 
         .path_and_query()
         .map_or_else(|| parts.uri.path().to_owned(), ToString::to_string);
     let path = parts.uri.path().to_owned();
-    let pages = ATTACHMENTS.iter().any(|start| path.starts_with(start));
+    let pages = FILES.iter().any(|start| path.starts_with(start));
     let file = ["/contents/", "/git/blobs/"];
     let raw = file.iter().any(|part| path.contains(part))
         && parts
