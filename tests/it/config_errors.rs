@@ -9,6 +9,7 @@
 use std::fs;
 
 use planwright::config::{ConfigError, Loaded, Sources, load};
+use planwright::engine::settings::Instructions;
 use planwright::formats::command::REGISTRY;
 use secrecy::ExposeSecret;
 
@@ -85,6 +86,67 @@ fn session_logs_are_limited_and_come_from_where_the_api_is() {
     assert_eq!(config.engine.web, "https://ghe.example");
     let none = loaded("", &[], &["source.redirect_hosts="]).config;
     assert_eq!(none.engine.source.redirect_hosts, [""; 0]);
+}
+
+#[test]
+fn a_section_inside_another_one_is_read_in_every_form() {
+    let repository = |file: &str, environment: &[(&str, &str)], flags: &[&str]| {
+        loaded(file, environment, flags)
+            .config
+            .engine
+            .agent
+            .repository
+    };
+    let defaults = repository("", &[], &[]);
+    assert!(defaults.enabled && defaults.exclude.is_empty());
+    assert_eq!(defaults.instructions, Instructions::Omit);
+    let limits = (defaults.cache_bytes, defaults.max_files, defaults.max_bytes);
+    assert_eq!(limits, (2_000_000_000, 100_000, 2_000_000_000));
+    for file in [
+        "[agent]\nmax_turns = 7\n[agent.repository]\nenabled = false\nexclude = [\"vendor\"]\n",
+        "[agent]\nmax_turns = 7\nrepository = {enabled = false, exclude = [\"vendor\"]}\n",
+        "agent.max_turns = 7\nagent.repository.enabled = false\nagent.repository.exclude = [\"vendor\"]\n",
+    ] {
+        let read = loaded(file, &[], &[]).config.engine.agent;
+        assert_eq!(read.max_turns, 7);
+        assert!(!read.repository.enabled);
+        assert_eq!(read.repository.exclude, ["vendor"]);
+    }
+    let environment = [
+        ("PLANWRIGHT_AGENT_REPOSITORY_EXCLUDE", "*.pdf, docs/**"),
+        ("PLANWRIGHT_AGENT_REPOSITORY_INSTRUCTIONS", "data"),
+    ];
+    let read = repository("", &environment, &["agent.repository.cache_bytes=0"]);
+    assert_eq!(read.exclude, ["*.pdf", "docs/**"]);
+    assert_eq!(
+        (read.instructions, read.cache_bytes),
+        (Instructions::Data, 0)
+    );
+    for (file, why) in [
+        (
+            "[agent.repository]\nenable = true\n",
+            "planwright.toml:2: unknown key `agent.repository.enable`, did you mean `agent.repository.enabled`?; `planwright config` prints every key",
+        ),
+        (
+            "[agent.repo]\nenabled = true\n",
+            "planwright.toml:1: unknown key `agent.repo`",
+        ),
+        (
+            "[agent]\nrepository = true\n",
+            "planwright.toml:2: unknown key `agent.repository`",
+        ),
+        (
+            "[agent.repository]\nexclude = [\"a\", \"b[\"]\n",
+            "planwright.toml:2: `agent.repository.exclude` is [\"a\", \"b[\"]; \"b[\" is not a valid pattern; it must be a list of patterns of paths",
+        ),
+        (
+            "[agent.repository]\nmax_files = 0\n",
+            "planwright.toml:2: `agent.repository.max_files` is 0; it must be 1 to 1000000 files",
+        ),
+    ] {
+        let shown = error(file, &[], &[]);
+        assert!(shown.starts_with(why), "{shown}");
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@
     reason = "a script gives Option<Reply>, and so do the helpers it is made of"
 )]
 
+mod archives;
 mod checks;
 mod credentials;
 mod files;

@@ -4,6 +4,7 @@
 mod agent_runner;
 mod architecture;
 mod block_properties;
+mod checkouts;
 mod cli_blocks;
 mod cli_check;
 mod cli_check_content;
@@ -84,6 +85,7 @@ mod receiver_limits;
 mod receiver_support;
 mod receiver_table;
 mod simulator_api;
+mod simulator_archives;
 mod simulator_auth;
 mod simulator_code;
 mod simulator_faults;

@@ -116,3 +116,69 @@ fn left_after(left: u64, length: usize) -> io::Result<u64> {
     left.checked_sub(length as u64)
         .ok_or_else(|| ErrorKind::FileTooLarge.into())
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use std::io::Write as _;
+
+    use flate2::Compression;
+    use flate2::bufread::MultiGzDecoder;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    #[test]
+    fn pieces_arrive_in_order_and_the_end_is_told_from_an_interruption() {
+        let (pieces, mut feed) = feed(100);
+        assert!(pieces.send(b"one ") && pieces.send(b"") && pieces.send(b"two"));
+        pieces.end();
+        let mut text = String::new();
+        feed.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "one two");
+        assert_eq!(feed.read(&mut [0]).unwrap(), 0);
+        let (pieces, mut feed) = super::feed(100);
+        assert!(pieces.send(b"one"));
+        drop(pieces);
+        let error = feed.read_to_string(&mut text).unwrap_err();
+        assert_eq!(error.to_string(), "the download was interrupted");
+    }
+
+    #[test]
+    fn a_writer_learns_that_the_reader_is_gone_and_waits_for_a_slow_one() {
+        let (pieces, feed) = feed(1_000_000);
+        let reading = std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            Limited::new(feed, 1_000_000)
+                .read_to_end(&mut bytes)
+                .unwrap();
+            bytes.len()
+        });
+        for _ in 0..1_000 {
+            assert!(pieces.send(&[0; 100]));
+        }
+        pieces.end();
+        assert_eq!(reading.join().unwrap(), 100_000);
+        let (pieces, feed) = super::feed(1_000_000);
+        drop(feed);
+        assert!(!pieces.send(b"one"));
+    }
+
+    #[test]
+    fn both_sides_of_a_compression_are_limited() {
+        // Members without content are read without producing anything.
+        let member = GzEncoder::new(Vec::new(), Compression::default());
+        let endless = member.finish().unwrap().repeat(100);
+        let (pieces, feed) = feed(1_000);
+        assert!(pieces.send(&endless[..500]) && pieces.send(&endless));
+        let error = MultiGzDecoder::new(feed).read(&mut [0]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::FileTooLarge);
+        let mut zeros = GzEncoder::new(Vec::new(), Compression::default());
+        zeros.write_all(&vec![0; 100_000]).unwrap();
+        let zeros = zeros.finish().unwrap();
+        let mut limited = Limited::new(MultiGzDecoder::new(&zeros[..]), 99_999);
+        let error = io::copy(&mut limited, &mut io::sink()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::FileTooLarge);
+    }
+}

@@ -13,7 +13,8 @@
 //! them (<https://github.com/octokit/octokit.js/issues/2786>), and none is sent.
 //!
 //! Archives are requested from the API, which redirects to GitHub's archive server. For a private
-//! repository the target contains a short-lived token, so it is neither logged nor part of an error.
+//! repository the target contains a short-lived token, so it is neither logged nor part of an
+//! error.
 
 mod resolver;
 
@@ -45,6 +46,9 @@ pub(super) const DEFAULT_REDIRECT_HOSTS: [&str; 2] =
 /// Default time limit for one file.
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_mins(2);
 
+/// Minimum time that an archive is waited for if nothing comes: GitHub makes archives on demand.
+const MIN_ARCHIVE_WAIT: Duration = Duration::from_mins(1);
+
 /// Maximum number of redirects. GitHub redirects once.
 const MAX_REDIRECTS: usize = 3;
 
@@ -64,8 +68,8 @@ impl Downloads {
         Self::new(transport, Url::parse(&web_root(api_url)).ok(), hosts)
     }
 
-    /// Creates a client for archives of the GitHub whose API is at `api_url`. Archives of github.com
-    /// are on one host. An Enterprise Server has them on its own host or a subdomain
+    /// Creates a client for archives of the GitHub whose API is at `api_url`. Archives of
+    /// github.com are on one host. An Enterprise Server has them on its own host or a subdomain
     /// (<https://docs.github.com/enterprise-server/admin/configuring-settings/hardening-security-for-your-enterprise/enabling-subdomain-isolation>);
     /// other hosts must be configured.
     pub(super) fn archives(transport: &Transport, api_url: &Url, hosts: &[String]) -> Self {
@@ -73,10 +77,15 @@ impl Downloads {
         let codeload = Url::parse(&web.replacen("://", "://codeload.", 1)).ok();
         let pages = Url::parse(&web).ok();
         let has_api_host = pages.as_ref().and_then(Url::host_str) != api_url.host_str();
-        if has_api_host {
-            return Self::new(transport, codeload, &[]);
+        let downloads = if has_api_host {
+            Self::new(transport, codeload, &[])
+        } else {
+            Self::new(transport, pages.into_iter().chain(codeload), hosts)
+        };
+        Self {
+            idle: transport.timeout.max(MIN_ARCHIVE_WAIT),
+            ..downloads
         }
-        Self::new(transport, pages.into_iter().chain(codeload), hosts)
     }
 
     fn new(transport: &Transport, own: impl IntoIterator<Item = Url>, hosts: &[String]) -> Self {
