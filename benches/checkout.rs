@@ -1,8 +1,8 @@
 //! Benchmark of copies of repositories: how long a copy takes beyond its download, how much memory,
 //! and how fast the same commit is found again.
 //!
-//! Run with `cargo bench --bench checkout -- [--quick] [--check]`. `benches/README.md` explains what
-//! is measured. A child process is the simulated GitHub, so its memory does not count.
+//! Run with `cargo bench --bench checkout -- [--quick] [--check]`. `benches/README.md` explains
+//! what is measured. A child process is the simulated GitHub, so its memory does not count.
 #![expect(
     clippy::cast_precision_loss,
     reason = "counts and bytes of a benchmark are far below 2^52"

@@ -123,8 +123,8 @@ pub(crate) fn defaults<T: DeserializeOwned>(section: &Section) -> T {
 ///
 /// Each setting is `field("key"): Type as "deserialiser" = default, rule;`. The key can be left out
 /// if it is the name of the field, and the deserialiser if the type has its own. The default is one
-/// TOML value. Fields in `tables { … }` are sections inside this one. Fields in `also { … }` are not
-/// settings; they start with the default of their type.
+/// TOML value. Fields in `tables { … }` are sections inside this one. Fields in `also { … }` are
+/// not settings; they start with the default of their type.
 macro_rules! settings {
     (
         $(#[doc = $about:literal])+

@@ -207,9 +207,9 @@ fn broken(rule: Rule, value: &Value) -> Option<String> {
         }
         Globs => {
             let patterns = value.as_array().map_or(&[][..], Vec::as_slice);
-            let wrong = patterns.iter().find_map(|pattern| {
+            let wrong = patterns.iter().find(|pattern| {
                 let text = pattern.as_str().unwrap_or_default();
-                (text.is_empty() || Glob::new(text).is_err()).then_some(pattern)
+                text.is_empty() || Glob::new(text).is_err()
             })?;
             return Some(format!("{wrong} is not a valid pattern; {}", it_must_be()));
         }

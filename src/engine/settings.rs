@@ -320,8 +320,8 @@ settings! {
         timeout("timeout_seconds"): Duration as "seconds" = 120, Integer(1, 600, "seconds");
         /// Comma-separated host names, besides GitHub's own, that the download of an attached log
         /// may be redirected to: exact names, or `*.` followed by the end of the name. Hosts that
-        /// match `*.` must have public addresses. GitHub Enterprise Server can store attachments and
-        /// the archives of repositories on another host: name it here.
+        /// match `*.` must have public addresses. GitHub Enterprise Server can store attachments
+        /// and the archives of repositories on another host: name it here.
         redirect_hosts: Vec<String> as "list" =
             "*.githubusercontent.com, *.s3.amazonaws.com", HostNames;
     }

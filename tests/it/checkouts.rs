@@ -474,9 +474,9 @@ async fn errors_say_why_there_is_no_copy_and_leave_nothing() {
     // A later try is not affected.
     world.put('a', &[("a", b"x")]);
     assert_eq!(world.get(&copies, 'a').await.unwrap().files, 1);
-    let copied = copies.checkout(&world.forge, &repo(), "../main").await;
+    let result = copies.checkout(&world.forge, &repo(), "../main").await;
     assert_eq!(
-        copied.unwrap_err().to_string(),
+        result.unwrap_err().to_string(),
         "GitHub answered 404 for the files of acme/widgets at \"../main\": it does not exist or \
          the App cannot see it"
     );

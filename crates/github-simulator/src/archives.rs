@@ -1,7 +1,7 @@
 //! Archives of repositories.
 //!
-//! The API redirects to an archive server (`codeload.github.com`, here a path of the same host). The
-//! target of a private repository contains a token that is valid for one download within a few
+//! The API redirects to an archive server (`codeload.github.com`, here a path of the same host).
+//! The target of a private repository contains a token that is valid for one download within a few
 //! minutes. Archives are made as `git archive` makes them: a global header with the commit, one top
 //! folder, the modes of a umask of 002, submodules as empty folders, and the same bytes each time.
 
@@ -26,8 +26,8 @@ const SERVER: &str = "codeload";
 /// Path segment of the format.
 const FORMAT: &str = "legacy.tar.gz";
 
-/// Number of minutes for which a token is valid: "For private repositories, these links are temporary
-/// and expire after five minutes" ("Download a repository archive (tar)").
+/// Number of minutes for which a token is valid: "For private repositories, these links are
+/// temporary and expire after five minutes" ("Download a repository archive (tar)").
 const TOKEN_MINUTES: i64 = 5;
 
 /// Size of the unit that `git archive` fills up, in bytes.

@@ -63,8 +63,8 @@ async fn handle(Extract(shared): Extract<Arc<Shared>>, request: Request) -> Resp
     }
 }
 
-/// Handles a request to the API, for an attachment or for an archive, and returns the response and whether the
-/// request changed something in a repository.
+/// Handles a request to the API, for an attachment or for an archive, and returns the response and
+/// whether the request changed something in a repository.
 fn respond(
     shared: &Shared,
     request: &ApiRequest,

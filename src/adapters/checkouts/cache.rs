@@ -287,7 +287,8 @@ impl Cache {
             Ok(()) => surplus.push(old),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => {
-                tracing::warn!(%error, copy = key.name(), "a copy of a repository cannot be removed");
+                let copy = key.name();
+                tracing::warn!(%error, copy, "a copy of a repository cannot be removed");
             }
         }
     }

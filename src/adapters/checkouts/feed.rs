@@ -175,7 +175,7 @@ mod tests {
         let error = MultiGzDecoder::new(feed).read(&mut [0]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::FileTooLarge);
         let mut zeros = GzEncoder::new(Vec::new(), Compression::default());
-        zeros.write_all(&[0; 100_000]).unwrap();
+        zeros.write_all(&vec![0; 100_000]).unwrap();
         let zeros = zeros.finish().unwrap();
         let mut limited = Limited::new(MultiGzDecoder::new(&zeros[..]), 99_999);
         let error = io::copy(&mut limited, &mut io::sink()).unwrap_err();

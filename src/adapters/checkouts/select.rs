@@ -131,7 +131,7 @@ fn anchored(pattern: &str) -> Cow<'_, str> {
 
 fn is_instruction(folder: &str, name: &str) -> bool {
     let is = |other: &&str| name.eq_ignore_ascii_case(other);
-    INSTRUCTIONS.iter().any(|other| is(&other))
+    INSTRUCTIONS.iter().any(is)
         || INSTRUCTIONS_IN
             .iter()
             .any(|(parent, other)| folder.eq_ignore_ascii_case(parent) && is(other))
@@ -309,6 +309,6 @@ mod tests {
         ] {
             assert_eq!(shown(raw), text);
         }
-        assert!(shown(&[b'x'; 100_000]).chars().count() <= MAX_SHOWN);
+        assert!(shown(&vec![b'x'; 100_000]).chars().count() <= MAX_SHOWN);
     }
 }

@@ -1,8 +1,8 @@
 //! Unpacks the archive of a repository into an empty folder, while it is read.
 //!
-//! The archive is not trusted: whoever can write to a repository decides what it contains. Paths are
-//! checked before they are used ([`super::select`]); the folder has no symbolic link until every
-//! file is written, and then only links that stay inside ([`super::links`]); headers, the number of
+//! The archive is not trusted: whoever can write to a repository decides what it contains. Paths
+//! are checked before they are used ([`super::select`]); the folder has no symbolic link until
+//! every file is written, and then only links that stay inside ([`super::links`]); headers, the number of
 //! entries and the size of everything are limited. `tar::Archive::unpack` is not used, because it
 //! has no limits, and it is given one header at a time (`raw`), because otherwise it reads long
 //! names of any length into memory.

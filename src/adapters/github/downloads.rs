@@ -13,7 +13,8 @@
 //! them (<https://github.com/octokit/octokit.js/issues/2786>), and none is sent.
 //!
 //! Archives are requested from the API, which redirects to GitHub's archive server. For a private
-//! repository the target contains a short-lived token, so it is neither logged nor part of an error.
+//! repository the target contains a short-lived token, so it is neither logged nor part of an
+//! error.
 
 use std::time::Duration;
 
@@ -65,8 +66,8 @@ impl Downloads {
         Self::new(transport, Url::parse(&web_root(api_url)).ok(), hosts)
     }
 
-    /// Creates a client for archives of the GitHub whose API is at `api_url`. Archives of github.com
-    /// are on one host. An Enterprise Server has them on its own host or a subdomain
+    /// Creates a client for archives of the GitHub whose API is at `api_url`. Archives of
+    /// github.com are on one host. An Enterprise Server has them on its own host or a subdomain
     /// (<https://docs.github.com/enterprise-server/admin/configuring-settings/hardening-security-for-your-enterprise/enabling-subdomain-isolation>);
     /// other hosts must be configured.
     pub(super) fn archives(transport: &Transport, api_url: &Url, hosts: &[String]) -> Self {

@@ -6,8 +6,8 @@ use crate::setting::Rule::{Boolean, Globs, Integer, OneOf};
 use crate::setting::settings;
 
 settings! {
-    /// The read-only copies of repositories, which agents read while they work. A copy is one commit
-    /// as GitHub archives it, so without the files that have the attribute `export-ignore` in
+    /// The read-only copies of repositories, which agents read while they work. A copy is one
+    /// commit as GitHub archives it, so without the files that have the attribute `export-ignore` in
     /// `.gitattributes`. It is kept below `agent.folder` and used again for the same commit.
     pub struct RepositorySettings in "agent.repository" {
         /// Whether agents get a copy of the repository. The App needs the permission to read its
@@ -21,8 +21,8 @@ settings! {
         /// agents can read them like any other file. Whoever can write to the repository can write
         /// these files.
         instructions: Instructions = "omit", OneOf(&["omit", "data"]);
-        /// Maximum size of all copies that are kept, in bytes on disk. Copies in use are kept in any
-        /// case; of the others, those used last.
+        /// Maximum size of all copies that are kept, in bytes on disk. Copies in use are kept in
+        /// any case; of the others, those used last.
         cache_bytes: u64 = 2_000_000_000, Integer(0, 1_000_000_000_000, "bytes");
         /// Maximum number of files of one copy.
         max_files: u64 = 100_000, Integer(1, 1_000_000, "files");

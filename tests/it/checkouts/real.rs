@@ -114,10 +114,10 @@ async fn a_commit_of_a_private_repository_is_copied() {
         ("out", TreeEntry::Link("../../etc/passwd".into())),
     ]);
     let checkout = real.get(&commit).await.unwrap();
-    let read = |path: &str| std::fs::read(checkout.path.join(path)).unwrap();
-    assert_eq!(read("bin/data"), large);
-    assert_eq!(read("bin/readme"), b"hi");
-    assert_eq!(read(&long), b"deep");
+    let stored = |path: &str| std::fs::read(checkout.path.join(path)).unwrap();
+    assert_eq!(stored("bin/data"), large);
+    assert_eq!(stored("bin/readme"), b"hi");
+    assert_eq!(stored(&long), b"deep");
     assert_eq!(checkout.files, 5);
     let left_out = checkout.left_out.iter();
     let left_out: Vec<_> = left_out
@@ -159,7 +159,8 @@ async fn the_token_of_an_archive_is_neither_logged_nor_in_an_error() {
         .with_writer(move || writer.clone())
         .finish();
     let _here = tracing::subscriber::set_default(lines);
-    // With only one subscriber, a log line that another thread reaches first is switched off for all.
+    // With only one subscriber, a log line that another thread reaches first is switched off for
+    // all.
     let _second = tracing::Dispatch::new(tracing_subscriber::registry());
     let real = Real::new().await;
     let commit = real.commit(&[("a", TreeEntry::file("x"))]);

@@ -103,6 +103,18 @@ fn settings() -> RepositorySettings {
     }
 }
 
+/// Adds entries to an archive.
+type Make = dyn Fn(&mut Tarball);
+
+/// A name, entries, and what is left out of them.
+type LeftOutCase = (&'static str, Box<Make>, Vec<(String, WhyLeftOut)>);
+
+/// Text of different numbers.
+fn numbers(count: u32) -> String {
+    let numbers: Vec<_> = (0..count).map(|number| number.to_string()).collect();
+    numbers.join(" ")
+}
+
 /// What was unpacked, in a folder of its own.
 struct Copied {
     outer: TempDir,
@@ -220,7 +232,7 @@ fn entries_that_cannot_be_stored_safely_are_left_out_and_named() {
     use WhyLeftOut::{Instructions, Link, Path, Special};
     let long = format!("o-r-1/{}", "n".repeat(256));
     let fits = "n".repeat(255);
-    let table: Vec<(&str, Box<dyn Fn(&mut Tarball)>, Vec<(String, WhyLeftOut)>)> = vec![
+    let table: Vec<LeftOutCase> = vec![
         (
             "an absolute path",
             Box::new(|t| {
@@ -410,7 +422,7 @@ fn nothing_is_written_through_a_link() {
 
 #[test]
 fn archives_that_git_does_not_make_are_refused() {
-    let table: Vec<(Box<dyn Fn(&mut Tarball)>, &str)> = vec![
+    let table: Vec<(Box<Make>, &str)> = vec![
         (
             Box::new(|t| {
                 t.file("o-r-1/a", "1").file("o-r-1/a", "2");
@@ -579,7 +591,7 @@ fn long_names_of_both_kinds_are_used() {
 #[test]
 fn an_archive_that_is_cut_off_anywhere_is_refused() {
     let mut tarball = Tarball::new();
-    let text: String = (0..2_000).map(|number| format!("{number} ")).collect();
+    let text = numbers(2_000);
     tarball
         .file("o-r-1/a", &text)
         .pax(&[("path", "o-r-1/b")])
@@ -599,7 +611,7 @@ fn an_archive_that_is_cut_off_anywhere_is_refused() {
 #[test]
 fn an_archive_with_a_changed_byte_is_refused() {
     let mut tarball = Tarball::new();
-    let text: String = (0..500).map(|number| format!("{number} ")).collect();
+    let text = numbers(500);
     let archive = tarball.file("o-r-1/a", &text).gzip();
     // The first ten bytes are the header of gzip, which has a time and flags.
     for at in (10..archive.len()).step_by(11) {
