@@ -165,9 +165,9 @@ impl Save {
         };
         let engine = loaded.config.engine;
         block_on(async {
-            Ok(self
-                .on_github(&access, config, engine, &source, &repository, number)
-                .await)
+            // Boxed, because the future is large.
+            let saving = self.on_github(&access, config, engine, &source, &repository, number);
+            Ok(Box::pin(saving).await)
         })?
     }
 

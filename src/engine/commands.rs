@@ -205,7 +205,10 @@ async fn save(run: &mut CommandRun<'_>, work_out: WorkOut) -> Result<(), StepErr
         &saved,
         &messages::next_steps(&context.settings, &context.trigger.place, &saved),
         report::seconds(context),
-        context.progress.spent().as_ref(),
+        messages::Used {
+            total: context.progress.spent().as_ref(),
+            turns: context.progress.spent_by_turn(),
+        },
     );
     report::succeeded(context, &body).await?;
     run.context.audit("saved", &saved.url).await?;

@@ -97,7 +97,7 @@ pub fn saved(
     saved: &Saved,
     next_steps: &str,
     seconds: f64,
-    used: Option<&Spent>,
+    used: Used<'_>,
 ) -> String {
     let raw = trigger.command == Command::SaveRawPlan;
     let planned = trigger.command == Command::Plan;
@@ -138,6 +138,7 @@ pub fn saved(
         text.push_str(&trust::hidden_text(hidden));
     }
     text.push_str(&steps::folded(next_steps));
+    text.push_str(&agent::turns(used.turns));
     let mut fields = Map::new();
     let status = match prepared.enriched {
         Enriched::Fallback => "partial",
@@ -171,9 +172,18 @@ pub fn saved(
     text
 }
 
-/// Returns the agent's usage for the last line.
-fn agent_used(used: Option<&Spent>) -> String {
-    match used.map(agent::spent).filter(|used| !used.is_empty()) {
+/// The resources used by the agents of a run.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Used<'a> {
+    /// All together; `None` if no agent was used.
+    pub total: Option<&'a Spent>,
+    /// Those of each turn that worked on the plan.
+    pub turns: &'a [Spent],
+}
+
+/// Returns the agents' usage for the last line.
+fn agent_used(used: Used<'_>) -> String {
+    match used.total.map(agent::spent).filter(|used| !used.is_empty()) {
         Some(used) => format!(" · agent: {used}"),
         None => String::new(),
     }
@@ -227,7 +237,7 @@ pub fn failed(
     run: &RunId,
     failure: &Failure,
     exists: &Exists,
-    used: Option<&Spent>,
+    used: Used<'_>,
 ) -> String {
     let left = match exists {
         Exists::Issue(saved) => {
@@ -254,6 +264,7 @@ pub fn failed(
         text.push_str(&format!("- {}\n", quiet(detail).replace('\n', "\n  ")));
     }
     text.push_str("\n</details>\n\n");
+    text.push_str(&agent::turns(used.turns));
     let mut fields = Map::new();
     fields.insert("code".into(), json!(failure.code.name()));
     fields.insert("message".into(), json!(one_line(&quiet(&failure.message))));

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::engine::model::agent::{Micros, Spent};
+use crate::engine::model::agent::{Micros, Spent, Tokens};
 use crate::engine::model::failure::Code;
 use crate::engine::model::progress::Progress;
 use crate::engine::model::run::{RunId, State};
@@ -295,6 +295,24 @@ pub enum AnswerDecision {
     Ignore(String),
 }
 
+/// Number of days for which [`Store::usage`] is kept at least.
+pub const USAGE_DAYS: u32 = 400;
+
+/// What agents have used for one command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandUsage {
+    /// The name of the command.
+    pub command: String,
+    /// Number of runs with an agent.
+    pub runs: u64,
+    /// Number of model turns.
+    pub turns: u64,
+    /// Cost.
+    pub cost: Micros,
+    /// Tokens.
+    pub tokens: Tokens,
+}
+
 /// The repository and the person whose budgets an agent turn counts against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BudgetScope {
@@ -530,6 +548,11 @@ pub trait Store: Send + Sync + 'static {
     /// Records the usage of a turn, replacing an earlier record of it. Fails with
     /// [`StoreError::Failed`] for a turn that was never begun.
     async fn end_turn(&self, lease: &Lease, key: &str, spent: &Spent) -> Result<(), StoreError>;
+
+    /// Returns what agents have used in the repository with this id since the day of `since` (UTC), by
+    /// command, the most expensive one first. Turns that have not ended are not included. The figures
+    /// are kept for [`USAGE_DAYS`] days, longer than the runs.
+    async fn usage(&self, repo: u64, since: Millis) -> Result<Vec<CommandUsage>, StoreError>;
 
     /// Records the plan that the leased run has saved, replacing an earlier record of this run. The
     /// newest [`MAX_SAVED_PLANS`] of a place are kept, regardless of age.

@@ -674,7 +674,7 @@ fn posted(title: &str, document: &str) -> Vec<String> {
         &saved,
         "",
         1.0,
-        None,
+        messages::Used::default(),
     )];
     all.extend(comments(document, PlanForm::Folded));
     all

@@ -242,6 +242,9 @@ impl Store for FakeStore {
     async fn end_turn(&self, _: &Lease, _: &str, _: &Spent) -> Outcome<()> {
         unreachable!()
     }
+    async fn usage(&self, _: u64, _: Millis) -> Outcome<Vec<CommandUsage>> {
+        unreachable!()
+    }
     async fn record_saved(&self, _: &Lease, _: &SavedPlan) -> Outcome<()> {
         unreachable!()
     }

@@ -75,6 +75,7 @@ macro_rules! for_each_rule {
             records::refused_deliveries_are_deleted_sooner_than_others
             spending::a_run_counts_once_for_its_actor
             spending::runs_of_a_day_count_by_repository_and_in_all
+            spending::usage_is_summed_up_by_day_and_outlives_its_runs
             spending::costs_count_when_they_are_known
             spending::turns_that_meet_do_not_pass_a_limit_together
             spending::turns_need_the_lease_and_a_beginning

@@ -29,7 +29,7 @@ mod stream;
 
 pub use crate::jsonl::MAX_LINE_BYTES;
 pub use classify::{ErrorCause, ErrorClass, cause, classify};
-pub use event::{AssistantEvent, Event, ResultEvent, ToolCall, WriteCall};
+pub use event::{AssistantEvent, Event, ResultEvent, TokenUsage, ToolCall, WriteCall};
 pub use stream::{FileWrite, Stream, StreamOutcome, Summary, outcome};
 
 /// Maximum size of all texts in [`Summary::texts`], in bytes: 16 MiB, some fifty times the longest

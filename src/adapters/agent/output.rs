@@ -1,7 +1,7 @@
 //! Reads the output of an agent as it arrives, in either format.
 
 use super::OutputFormat;
-use crate::engine::model::agent::{Limit, Limits, Micros, Spent};
+use crate::engine::model::agent::{Limit, Limits, Micros, Spent, Tokens};
 use crate::formats::agent_stream::{MAX_TEXTS_BYTES, ResultEvent, Stream, Summary};
 
 /// Maximum length of the end of standard error that is kept, in bytes. Programs say there why they
@@ -113,10 +113,18 @@ impl OutputReader {
 /// Returns what a turn has used: counts from the events, costs from the result.
 pub(super) fn spent(summary: &Summary, cost_before: Micros) -> Spent {
     let session_cost = summary.first.as_ref().map_or(0, reported_cost);
+    let tokens = summary.first.as_ref().map(|result| result.tokens);
     Spent {
         turns: u32::try_from(summary.turns).unwrap_or(u32::MAX),
         tools: u32::try_from(summary.tools).unwrap_or(u32::MAX),
         cost: session_cost.saturating_sub(cost_before),
+        tokens: tokens.map_or_else(Tokens::default, |tokens| Tokens {
+            input: [tokens.input, tokens.cache_read, tokens.cache_write]
+                .into_iter()
+                .fold(0, u64::saturating_add),
+            cached: tokens.cache_read,
+            output: tokens.output,
+        }),
         session_cost,
         millis: 0,
     }

@@ -37,8 +37,8 @@ use crate::engine::model::run::RunId;
 use crate::engine::model::time::Millis;
 use crate::engine::store::{
     Accepted, ActorStanding, AnswerDecision, AnswerLimits, AuditEntry, Budget, BudgetScope,
-    Claimed, CommandRequest, EffectState, Exceeded, Lease, LeaseStatus, NewDelivery, QueueCounts,
-    RunOutcome, RunView, SavedPlan, Store, StoreError,
+    Claimed, CommandRequest, CommandUsage, EffectState, Exceeded, Lease, LeaseStatus, NewDelivery,
+    QueueCounts, RunOutcome, RunView, SavedPlan, Store, StoreError,
 };
 
 /// Longest time that a waiting run waits after the start before it is looked at: the longest
@@ -367,6 +367,10 @@ impl Store for SqliteStore {
 
     async fn end_turn(&self, lease: &Lease, key: &str, spent: &Spent) -> Result<(), StoreError> {
         write!(self, spending::end_turn, lease, key, spent)
+    }
+
+    async fn usage(&self, repo: u64, since: Millis) -> Result<Vec<CommandUsage>, StoreError> {
+        spending::usage(&self.core.reader, repo, since).await
     }
 
     async fn record_saved(&self, lease: &Lease, saved: &SavedPlan) -> Result<(), StoreError> {

@@ -1,7 +1,7 @@
 //! `/plan-status`: lists the newest runs at this place.
 
 use crate::engine::effects::StepError;
-use crate::engine::messages::{failures, known};
+use crate::engine::messages::{agent, failures, known};
 use crate::engine::steps::Context;
 use crate::engine::store::RunView;
 use crate::formats::block::quiet;
@@ -10,9 +10,15 @@ use crate::formats::block::quiet;
 const MAX_LISTED: u32 = 10;
 
 pub(super) async fn reply(context: &Context) -> Result<String, StepError> {
-    let place = context.trigger.place.key();
+    let place = &context.trigger.place;
     let store = &context.effects.store;
-    Ok(text(&store.runs_at(&place, MAX_LISTED).await?))
+    let mut said = text(&store.runs_at(&place.key(), MAX_LISTED).await?);
+    let month = context.effects.clock.now().month();
+    let usage = store.usage(place.repo.id, month).await?;
+    if let Some(used) = agent::month(&usage, &month.iso()[..7]) {
+        said.push_str(&format!("\n{used}\n"));
+    }
+    Ok(said)
 }
 
 /// Returns a table of `runs`.

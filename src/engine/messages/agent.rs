@@ -14,8 +14,9 @@ pub use failures::{
     why_ended, why_exceeded, why_run_cost,
 };
 
-use crate::engine::model::agent::{Micros, Spent};
+use crate::engine::model::agent::{Micros, Spent, Tokens};
 use crate::engine::model::progress::Fault;
+use crate::engine::store::CommandUsage;
 use crate::formats::block::quiet;
 use crate::formats::command::Command;
 use crate::formats::question::{Question, boxes};
@@ -42,11 +43,96 @@ pub fn spent(spent: &Spent) -> String {
     if spent.tools > 0 {
         parts.push(count(spent.tools, "tool call"));
     }
+    parts.extend(tokens(&spent.tokens));
     if spent.cost > 0 {
         parts.push(dollars(spent.cost));
     }
     if spent.millis > 0 {
         parts.push(format!("{} s", spent.millis.div_ceil(1000)));
+    }
+    parts.join(", ")
+}
+
+/// Formats numbers of tokens; `None` if there are none.
+pub fn tokens(tokens: &Tokens) -> Option<String> {
+    (*tokens != Tokens::default()).then(|| {
+        format!(
+            "{} tokens in, {} out",
+            rounded(tokens.input),
+            rounded(tokens.output)
+        )
+    })
+}
+
+/// Formats a number with at most three significant digits, in thousands or millions.
+fn rounded(number: u64) -> String {
+    let (unit, name) = match number {
+        0..1_000 => return number.to_string(),
+        1_000..999_500 => (1_000, "k"),
+        _ => (1_000_000, "M"),
+    };
+    // Tenths, rounded to nearest.
+    let tenths = number.saturating_add(unit / 20) / (unit / 10);
+    if tenths < 1_000 {
+        format!("{}.{} {name}", tenths / 10, tenths % 10)
+    } else {
+        format!("{} {name}", number.saturating_add(unit / 2) / unit)
+    }
+}
+
+/// Maximum number of turns in [`turns`].
+const MAX_TURNS_LISTED: usize = 20;
+
+/// Returns a folded table of what each turn has used; empty for fewer than two turns.
+pub fn turns(turns: &[Spent]) -> String {
+    if turns.len() < 2 {
+        return String::new();
+    }
+    let mut text = format!(
+        "<details>\n<summary>Agent: {} turns</summary>\n\n| turn | used |\n|---|---|\n",
+        turns.len()
+    );
+    let skipped = turns.len().saturating_sub(MAX_TURNS_LISTED);
+    for (at, turn) in turns.iter().enumerate().skip(skipped) {
+        text.push_str(&format!("| {} | {} |\n", at + 1, spent(turn)));
+    }
+    text.push_str("\n</details>\n\n");
+    text
+}
+
+/// Returns what agents have used in a repository since the beginning of the month; `None` for
+/// nothing.
+pub fn month(usage: &[CommandUsage], month: &str) -> Option<String> {
+    let (mut runs, mut cost, mut all) = (0_u64, 0_u64, Tokens::default());
+    let mut each = Vec::new();
+    for one in usage {
+        runs = runs.saturating_add(one.runs);
+        cost = cost.saturating_add(one.cost);
+        all.add(&one.tokens);
+        each.push(format!(
+            "`/{}` {}",
+            one.command,
+            sum(one.runs, one.cost, None)
+        ));
+    }
+    if each.is_empty() {
+        return None;
+    }
+    let all = sum(runs, cost, tokens(&all));
+    let each = each.join("; ");
+    Some(format!(
+        "Agents in this repository in {month}: {all} ({each})."
+    ))
+}
+
+fn sum(runs: u64, cost: Micros, tokens: Option<String>) -> String {
+    let mut parts = vec![match runs {
+        1 => "1 run".to_owned(),
+        runs => format!("{runs} runs"),
+    }];
+    parts.extend(tokens);
+    if cost > 0 {
+        parts.push(dollars(cost));
     }
     parts.join(", ")
 }

@@ -126,7 +126,7 @@ fn everything() -> Vec<(String, String)> {
             &saved_issue(),
             &steps(),
             1.25,
-            None,
+            Used::default(),
         ),
     );
     let raw = trigger(Command::SaveRawPlan);
@@ -139,7 +139,7 @@ fn everything() -> Vec<(String, String)> {
             &saved_issue(),
             &steps(),
             1.25,
-            None,
+            Used::default(),
         ),
     );
     let earlier = |number: u64| PlanIssue {
@@ -175,7 +175,7 @@ fn everything() -> Vec<(String, String)> {
             &saved_issue(),
             &steps(),
             1.25,
-            None,
+            Used::default(),
         ),
     );
     let header = "<!-- header block -->";
@@ -286,7 +286,7 @@ fn everything() -> Vec<(String, String)> {
     for (name, failure) in &failures {
         add(
             &format!("failed_{name}"),
-            failed(&save, &run(), failure, &Exists::Nothing, None),
+            failed(&save, &run(), failure, &Exists::Nothing, Used::default()),
         );
     }
     add(
@@ -296,12 +296,18 @@ fn everything() -> Vec<(String, String)> {
             &run(),
             &failures[7].1,
             &Exists::Issue(saved_issue()),
-            None,
+            Used::default(),
         ),
     );
     add(
         "failed_perhaps",
-        failed(&save, &run(), &failures[6].1, &Exists::Perhaps, None),
+        failed(
+            &save,
+            &run(),
+            &failures[6].1,
+            &Exists::Perhaps,
+            Used::default(),
+        ),
     );
     add("refusal", replies::refusal(&save, Some(Permission::Triage)));
     add("refusal_none", replies::refusal(&by_label(), None));

@@ -60,10 +60,34 @@ pub struct Spent {
     pub tools: u32,
     /// Cost of these turns alone.
     pub cost: Micros,
+    /// Tokens of these turns.
+    #[serde(default)]
+    pub tokens: Tokens,
     /// Total cost of the session so far, as reported by the client; zero if it reports none.
     pub session_cost: Micros,
     /// Wall-clock time, in milliseconds.
     pub millis: u64,
+}
+
+/// Numbers of tokens, as reported by the client; zero if it reports none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Tokens {
+    /// Input, including what was read from the model's cache or written to it.
+    pub input: u64,
+    /// The part of the input that was read from the cache, which costs less.
+    pub cached: u64,
+    /// Output.
+    pub output: u64,
+}
+
+impl Tokens {
+    /// Adds other tokens.
+    pub fn add(&mut self, other: &Self) {
+        self.input = self.input.saturating_add(other.input);
+        self.cached = self.cached.saturating_add(other.cached);
+        self.output = self.output.saturating_add(other.output);
+    }
 }
 
 impl Spent {
@@ -72,6 +96,7 @@ impl Spent {
         self.turns = self.turns.saturating_add(turn.turns);
         self.tools = self.tools.saturating_add(turn.tools);
         self.cost = self.cost.saturating_add(turn.cost);
+        self.tokens.add(&turn.tokens);
         self.millis = self.millis.saturating_add(turn.millis);
         self.session_cost = self.session_cost.max(turn.session_cost);
     }

@@ -232,6 +232,11 @@ impl Progress {
         }
     }
 
+    /// Returns the resources used by each finished turn of the agent that works on the plan.
+    pub fn spent_by_turn(&self) -> &[Spent] {
+        self.work.as_ref().map_or(&[], |work| &work.spent_by_turn)
+    }
+
     /// Parses the state stored by an earlier attempt.
     ///
     /// # Errors

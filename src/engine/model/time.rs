@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, SecondsFormat, TimeZone, Utc};
+use chrono::{DateTime, Datelike, SecondsFormat, TimeZone, Utc};
 
 /// A point in time, in milliseconds since 1970-01-01T00:00:00Z.
 #[derive(
@@ -49,6 +49,14 @@ impl Millis {
         Utc.timestamp_millis_opt(self.0)
             .single()
             .unwrap_or_default()
+    }
+
+    /// Returns the beginning of the month (UTC) that this time is in.
+    #[must_use]
+    pub fn month(self) -> Self {
+        let first = self.datetime().date_naive().with_day(1);
+        let start = first.and_then(|day| day.and_hms_opt(0, 0, 0));
+        start.map_or(self, |start| start.and_utc().into())
     }
 
     /// Returns the time in ISO 8601 with seconds and `Z`, as GitHub writes times.

@@ -37,10 +37,14 @@ impl Project<'_> {
         );
         let missing = &checkout.left_out;
         if !missing.is_empty() {
-            let named = missing.iter().take(MAX_NAMED);
-            let mut rows: String = named
-                .map(|one| format!("- {}: {}\n", data::line(&one.path, nonce), one.why))
-                .collect();
+            let mut rows = String::new();
+            for one in missing.iter().take(MAX_NAMED) {
+                rows.push_str(&format!(
+                    "- {}: {}\n",
+                    data::line(&one.path, nonce),
+                    one.why
+                ));
+            }
             if let more @ 1.. = missing.len().saturating_sub(MAX_NAMED) {
                 rows.push_str(&format!("- and at least {more} more\n"));
             }

@@ -519,7 +519,10 @@ pub async fn failed(context: &mut Context, failure: &Failure) -> Result<(), Step
         context.run(),
         failure,
         &exists,
-        used.as_ref(),
+        messages::Used {
+            total: used.as_ref(),
+            turns: context.progress.spent_by_turn(),
+        },
     );
     finish(context, &body).await?;
     close(context, Reaction::Confused).await?;

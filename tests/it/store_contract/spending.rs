@@ -1,9 +1,9 @@
 //! Budgets of agents: per actor, per repository, and in total.
 
 use planwright::adapters::store::SqliteStore;
-use planwright::engine::model::agent::Spent;
+use planwright::engine::model::agent::{Spent, Tokens};
 use planwright::engine::store::{
-    Budget, BudgetScope, Exceeded, Lease, RunOutcome, Store, StoreError,
+    Budget, BudgetScope, CommandUsage, Exceeded, Lease, RunOutcome, Store, StoreError, USAGE_DAYS,
 };
 
 use super::*;
@@ -246,6 +246,77 @@ pub(crate) async fn turns_need_the_lease_and_a_beginning(store: &dyn Store) {
         .unwrap();
     let late = store.end_turn(&new, "1", &spent(2)).await;
     assert!(matches!(late, Err(StoreError::Fenced(_))));
+}
+
+fn used(cost: u64, input: u64) -> Spent {
+    Spent {
+        tokens: Tokens {
+            input,
+            cached: input / 2,
+            output: 10,
+        },
+        ..spent(cost)
+    }
+}
+
+fn usage(runs: u64, turns: u64, cost: u64, input: u64) -> CommandUsage {
+    CommandUsage {
+        command: "save-plan".to_owned(),
+        runs,
+        turns,
+        cost,
+        tokens: Tokens {
+            input,
+            cached: input / 2,
+            output: turns / 3 * 10,
+        },
+    }
+}
+
+pub(crate) async fn usage_is_summed_up_by_day_and_outlives_its_runs(store: &dyn Store) {
+    let (a, b) = (leased(store, "a").await, leased(store, "b").await);
+    let allow = |lease, key, repo, ms| async move {
+        begin(store, lease, key, scope(repo, 7), &ANYTHING, ms)
+            .await
+            .unwrap();
+    };
+    let sum = |repo, ms| async move { store.usage(repo, at(ms)).await.unwrap() };
+    allow(&a, "1", 1, 10).await;
+    assert_eq!(sum(1, 0).await, [], "a turn counts when it has ended");
+    // Recorded twice, and counted once.
+    for cost in [100, 300, 300] {
+        store.end_turn(&a, "1", &used(cost, 2_000)).await.unwrap();
+    }
+    assert_eq!(sum(1, 0).await, [usage(1, 3, 300, 2_000)]);
+    allow(&a, "2", 1, DAY + 10).await;
+    store.end_turn(&a, "2", &used(5, 10)).await.unwrap();
+    assert_eq!(sum(1, 0).await, [usage(1, 6, 305, 2_010)]);
+    // A day counts as a whole; a run counts on the day of its first turn.
+    assert_eq!(sum(1, HOUR).await, [usage(1, 6, 305, 2_010)]);
+    assert_eq!(sum(1, DAY + 20).await, [usage(0, 3, 5, 10)]);
+    assert_eq!(sum(1, 2 * DAY).await, []);
+    allow(&b, "1", 2, 20).await;
+    store
+        .end_turn(&b, "1", &used(u64::MAX, u64::MAX))
+        .await
+        .unwrap();
+    allow(&b, "2", 2, 30).await;
+    store
+        .end_turn(&b, "2", &used(u64::MAX, u64::MAX))
+        .await
+        .unwrap();
+    let capped = sum(2, 0).await;
+    assert!(capped[0].cost >= 2_000_000_000_000_000, "{capped:?}");
+    assert_eq!(sum(3, 0).await, []);
+    for lease in [&a, &b] {
+        let finished = store.finish(lease, &RunOutcome::Succeeded, at(40)).await;
+        finished.unwrap();
+    }
+    store.prune(at(20 * DAY)).await.unwrap();
+    assert_eq!(sum(1, 0).await, [usage(1, 6, 305, 2_010)]);
+    let later = (i64::from(USAGE_DAYS) + 5) * DAY;
+    store.prune(at(later)).await.unwrap();
+    assert_eq!(sum(1, 0).await, []);
 }
 
 pub(crate) async fn what_a_fast_clock_spent_is_forgotten_in_time(store: &SqliteStore) {

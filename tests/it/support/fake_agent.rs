@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use planwright::engine::agent::{About, Agent, Task};
-use planwright::engine::model::agent::{Document, Ending, Limit, Report, Session, Spent, Wrote};
+use planwright::engine::model::agent::{
+    Document, Ending, Limit, Report, Session, Spent, Tokens, Wrote,
+};
 use planwright::engine::model::run::RunId;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
@@ -121,6 +123,11 @@ impl Agent for FakeAgent {
             turns: 1,
             tools: 0,
             cost: self.price,
+            tokens: Tokens {
+                input: 12_400,
+                cached: 10_000,
+                output: 310,
+            },
             session_cost: task.cost_before + self.price,
             millis: 1_500,
         };

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::{MAX_LISTED, MAX_NAME_BYTES, MAX_STRUCTURED_BYTES, MAX_WRITES, MAX_WRITTEN_BYTES};
@@ -105,6 +106,8 @@ pub struct ResultEvent {
     pub turns: Option<u64>,
     /// Cost of the whole session in US dollars; resumed sessions continue the count.
     pub cost_usd: Option<f64>,
+    /// Tokens of this turn.
+    pub tokens: TokenUsage,
     /// Duration of this turn, in milliseconds.
     pub duration_ms: Option<u64>,
     /// Number of tool calls that were denied for lack of permission.
@@ -115,6 +118,24 @@ pub struct ResultEvent {
     pub terminal_reason: Option<String>,
     /// HTTP status of the model's API, if that was the reason.
     pub api_status: Option<u16>,
+}
+
+/// Tokens that a turn has used. Unlike the cost, they are those of the turn, not of the session.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct TokenUsage {
+    /// Input that was neither read from the cache nor written to it.
+    #[serde(rename = "input_tokens")]
+    pub input: u64,
+    /// Output.
+    #[serde(rename = "output_tokens")]
+    pub output: u64,
+    /// Input read from the cache.
+    #[serde(rename = "cache_read_input_tokens")]
+    pub cache_read: u64,
+    /// Input written to the cache.
+    #[serde(rename = "cache_creation_input_tokens")]
+    pub cache_write: u64,
 }
 
 impl ResultEvent {
@@ -158,7 +179,7 @@ json_members! {
         kind: "type", subtype: "subtype", session: "session_id", message: "message",
         parent: "parent_tool_use_id", is_error: "is_error", result: "result",
         structured: "structured_output", errors: "errors", turns: "num_turns",
-        cost: "total_cost_usd", duration: "duration_ms", denials: "permission_denials",
+        cost: "total_cost_usd", tokens: "usage", duration: "duration_ms", denials: "permission_denials",
         terminal_reason: "terminal_reason", api_status: "api_error_status", attempt: "attempt",
         error_status: "error_status", tool: "tool_name",
     }
@@ -206,6 +227,7 @@ pub(super) fn parse(json: &str, with_tool_results: bool) -> Option<ParsedEvent> 
             errors: members.errors.map(strings).unwrap_or_default(),
             turns: members.turns.and_then(value),
             cost_usd: members.cost.and_then(value),
+            tokens: members.tokens.and_then(value).unwrap_or_default(),
             duration_ms: members.duration.and_then(value),
             denials: members.denials.map(count).unwrap_or_default(),
             session: session.clone(),

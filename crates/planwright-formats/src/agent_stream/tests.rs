@@ -84,6 +84,7 @@ fn members_of_a_result_are_read_one_by_one() {
     let all = result(&json!({
         "is_error": true, "subtype": "error_max_turns", "result": "Half a plan", "structured_output": {"a": [1]},
         "errors": ["one", 2, "three"], "num_turns": 4, "total_cost_usd": 0.25, "duration_ms": 1500,
+        "usage": {"input_tokens": 7, "output_tokens": 5, "cache_read_input_tokens": 300, "cache_creation_input_tokens": 20, "service_tier": "standard"},
         "permission_denials": [{}, {}], "session_id": "s", "terminal_reason": "max_turns", "api_error_status": 529,
     }));
     let want = ResultEvent {
@@ -94,6 +95,12 @@ fn members_of_a_result_are_read_one_by_one() {
         errors: vec!["one".to_owned(), "three".to_owned()],
         turns: Some(4),
         cost_usd: Some(0.25),
+        tokens: TokenUsage {
+            input: 7,
+            output: 5,
+            cache_read: 300,
+            cache_write: 20,
+        },
         duration_ms: Some(1500),
         denials: 2,
         session: Some("s".to_owned()),
@@ -104,7 +111,7 @@ fn members_of_a_result_are_read_one_by_one() {
     assert_eq!(all.message(), "Half a plan");
     let strange = result(&json!({
         "is_error": false, "result": ["x"], "errors": "none", "num_turns": -1, "total_cost_usd": "0.25",
-        "duration_ms": 1.5, "permission_denials": 3, "session_id": {}, "api_error_status": 99999,
+        "duration_ms": 1.5, "permission_denials": 3, "session_id": {}, "api_error_status": 99999, "usage": {"input_tokens": -1},
     }));
     let want = ResultEvent {
         is_error: Some(false),

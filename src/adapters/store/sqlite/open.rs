@@ -19,7 +19,7 @@ use crate::engine::store::StoreError;
 /// The migrations in order; the position in the list is the schema version, from 1.
 ///
 /// Not `sqlx::migrate!`: that macro compiles SQLite and sqlx a second time, for the compiler.
-const MIGRATIONS: [(&str, &str); 5] = [
+const MIGRATIONS: [(&str, &str); 6] = [
     ("queue", include_str!("../migrations/sqlite/0001_queue.sql")),
     (
         "agents",
@@ -34,6 +34,7 @@ const MIGRATIONS: [(&str, &str); 5] = [
         include_str!("../migrations/sqlite/0004_outsiders.sql"),
     ),
     ("saved", include_str!("../migrations/sqlite/0005_saved.sql")),
+    ("usage", include_str!("../migrations/sqlite/0006_usage.sql")),
 ];
 
 /// `PRAGMA application_id` of our files, set by the first migration: "PLNW".

@@ -2,19 +2,22 @@
 
 use std::time::Duration;
 
-use sqlx::{Connection, SqliteConnection};
+use sqlx::{Connection, SqliteConnection, SqlitePool};
 
 use super::accept::number;
-use super::errors::{WriteError, column, nullable};
+use super::errors::{WriteError, column, failed, nullable};
 use super::queue::{fenced, leased};
-use crate::engine::model::agent::Spent;
+use crate::engine::model::agent::{Spent, Tokens};
 use crate::engine::model::time::Millis;
-use crate::engine::store::{Budget, BudgetScope, Exceeded, Lease, StoreError};
+use crate::engine::store::{Budget, BudgetScope, CommandUsage, Exceeded, Lease, StoreError};
 
 const HOUR: Duration = Duration::from_hours(1);
 
 /// Longest window in which a turn counts. Pruning keeps turns for at least as long.
 pub(super) const DAY: Duration = Duration::from_hours(24);
+
+/// Length of a day, in milliseconds.
+pub(super) const DAY_MS: i64 = 86_400_000;
 
 /// Returns whether the run had turns before, and this one; no row if the lease is not held.
 pub(super) const FIND_TURN: &str = "
@@ -26,8 +29,32 @@ const BEGIN: &str = "
 INSERT INTO spending (run, key, repo, actor, at_ms, first) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 
 pub(super) const END: &str = "
-UPDATE spending SET cost = ?5, turns = ?6, tools = ?7
+UPDATE spending SET cost = ?5, turns = ?6, tools = ?7, input = ?8, cached = ?9, output = ?10
 WHERE key = ?4 AND run = (SELECT id FROM runs WHERE id = ?1 AND lease_owner = ?2 AND fence = ?3)";
+
+/// Adds the difference between the amounts of a turn and those recorded for it so far to its day.
+/// The parameters are those of [`END`], which runs afterwards.
+pub(super) const ADD_USAGE: &str = "
+INSERT INTO usage (repo, day, actor, command, runs, turns, cost, input, cached, output)
+SELECT spending.repo, spending.at_ms / 86400000, spending.actor, runs.command,
+       CASE WHEN spending.first = 1 AND spending.cost IS NULL THEN 1 ELSE 0 END,
+       ?6 - coalesce(spending.turns, 0), ?5 - coalesce(spending.cost, 0), ?8 - spending.input,
+       ?9 - spending.cached, ?10 - spending.output
+FROM runs JOIN spending ON spending.run = runs.id AND spending.key = ?4
+WHERE runs.id = ?1 AND runs.lease_owner = ?2 AND runs.fence = ?3
+ON CONFLICT (repo, day, actor, command) DO UPDATE SET
+    runs = runs + excluded.runs, turns = turns + excluded.turns, cost = cost + excluded.cost,
+    input = input + excluded.input, cached = cached + excluded.cached, output = output + excluded.output";
+
+/// Returns the usage of a repository since a day, by command.
+pub(super) const USAGE: &str = "
+SELECT command, sum(runs) AS runs, sum(turns) AS turns, sum(cost) AS cost, sum(input) AS input,
+       sum(cached) AS cached, sum(output) AS output
+FROM usage WHERE repo = ?1 AND day >= ?2
+GROUP BY command ORDER BY cost DESC, command";
+
+/// Largest amount of one turn, so that sums of it cannot overflow: a billion dollars.
+const MAX_AMOUNT: i64 = 1_000_000_000_000_000;
 
 // Each of the following returns the amount used since ?1 and the time of the oldest entry. Costs
 // are summed as floating-point numbers, which are exact up to billions of dollars and never
@@ -150,27 +177,66 @@ pub(super) async fn end_turn(
     key: &str,
     spent: &Spent,
 ) -> Result<(), WriteError> {
-    let ended = leased(END, lease)
-        .bind(key)
-        .bind(i64::try_from(spent.cost).unwrap_or(i64::MAX))
-        .bind(spent.turns)
-        .bind(spent.tools)
-        .execute(&mut *connection)
-        .await?;
-    if ended.rows_affected() > 0 {
-        return Ok(());
+    let amount = |number: u64| i64::try_from(number).unwrap_or(MAX_AMOUNT).min(MAX_AMOUNT);
+    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+    for statement in [ADD_USAGE, END] {
+        let ended = leased(statement, lease)
+            .bind(key)
+            .bind(amount(spent.cost))
+            .bind(spent.turns)
+            .bind(spent.tools)
+            .bind(amount(spent.tokens.input))
+            .bind(amount(spent.tokens.cached))
+            .bind(amount(spent.tokens.output))
+            .execute(&mut *transaction)
+            .await?;
+        if ended.rows_affected() > 0 {
+            continue;
+        }
+        let known = leased(FIND_TURN, lease)
+            .bind(key)
+            .fetch_optional(&mut *transaction)
+            .await?;
+        transaction.rollback().await?;
+        return match known {
+            None => Err(fenced(lease)),
+            Some(_) => Err(StoreError::Failed(format!(
+                "turn `{key}` of run {} ends but never began; please report this",
+                lease.run
+            ))
+            .into()),
+        };
     }
-    // No other write happens between the two statements, because there is one writing connection.
-    let known = leased(FIND_TURN, lease)
-        .bind(key)
-        .fetch_optional(connection)
-        .await?;
-    match known {
-        None => Err(fenced(lease)),
-        Some(_) => Err(StoreError::Failed(format!(
-            "turn `{key}` of run {} ends but never began; please report this",
-            lease.run
-        ))
-        .into()),
-    }
+    transaction.commit().await?;
+    Ok(())
+}
+
+pub(super) async fn usage(
+    reader: &SqlitePool,
+    repo: u64,
+    since: Millis,
+) -> Result<Vec<CommandUsage>, StoreError> {
+    let repo = number(repo)?;
+    let day = since.0.div_euclid(DAY_MS);
+    let rows = sqlx::query(USAGE)
+        .bind(repo)
+        .bind(day)
+        .fetch_all(reader)
+        .await
+        .map_err(failed)?;
+    rows.iter()
+        .map(|row| {
+            Ok(CommandUsage {
+                command: column(row, "command")?,
+                runs: column(row, "runs")?,
+                turns: column(row, "turns")?,
+                cost: column(row, "cost")?,
+                tokens: Tokens {
+                    input: column(row, "input")?,
+                    cached: column(row, "cached")?,
+                    output: column(row, "output")?,
+                },
+            })
+        })
+        .collect()
 }

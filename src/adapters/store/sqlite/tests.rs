@@ -48,7 +48,7 @@ async fn frequent_statements_never_scan_a_table() {
 
 /// Tables, and the aliases that the statements give the table of runs. The partial indexes `runs_…`
 /// (except `runs_serial`) hold only the rows the query is about; walking one is not a table scan.
-const TABLES: [&str; 15] = [
+const TABLES: [&str; 16] = [
     "deliveries",
     "runs",
     "texts",
@@ -56,6 +56,7 @@ const TABLES: [&str; 15] = [
     "audit",
     "messages",
     "spending",
+    "usage",
     "asks",
     "saved",
     "active",
@@ -66,7 +67,7 @@ const TABLES: [&str; 15] = [
     "other",
 ];
 
-const FREQUENT: [&str; 49] = [
+const FREQUENT: [&str; 51] = [
     accept::INSERT_DELIVERIES,
     accept::INSERT_RUNS,
     accept::INSERT_TEXTS,
@@ -102,6 +103,8 @@ const FREQUENT: [&str; 49] = [
     records::SAVED_AT,
     spending::FIND_TURN,
     spending::END,
+    spending::ADD_USAGE,
+    spending::USAGE,
     spending::ACTOR_RUNS,
     spending::REPO_RUNS,
     spending::RUNS,

@@ -6,7 +6,7 @@ use super::accept::json;
 use super::errors::{WriteError, failed};
 use super::spending;
 use crate::engine::model::time::Millis;
-use crate::engine::store::StoreError;
+use crate::engine::store::{StoreError, USAGE_DAYS};
 
 /// Maximum number of rows per transaction while pruning: some milliseconds of the writer's time.
 const MAX_PRUNED_ROWS: u32 = 200;
@@ -66,6 +66,12 @@ WHERE rowid IN (
     WHERE at_ms < ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = spending.run)
     LIMIT ?2)";
 
+/// Deletes the usage of days before a day.
+const DELETE_USAGE: &str = "
+DELETE FROM usage
+WHERE (repo, day, actor, command) IN (
+    SELECT repo, day, actor, command FROM usage WHERE day < ?1 / 86400000 LIMIT ?2)";
+
 /// Deletes records of commands. They count for a window, and decide about a comment as long as its
 /// run exists.
 const DELETE_ASKS: &str = "
@@ -106,9 +112,11 @@ pub(super) async fn prune_some(
     }
     let mut is_last = deliveries < u64::from(MAX_PRUNED_ROWS);
     let day_before = before.minus(spending::DAY);
+    let usage_before = before.minus(spending::DAY * USAGE_DAYS);
     for (delete, before) in [
         (DELETE_AUDIT, before),
         (DELETE_SPENDING, day_before),
+        (DELETE_USAGE, usage_before),
         (DELETE_ASKS, day_before),
     ] {
         let deleted = sqlx::query(delete)

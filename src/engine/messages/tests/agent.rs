@@ -5,9 +5,11 @@ use std::time::Duration;
 use super::*;
 use crate::engine::messages::agent;
 use crate::engine::messages::failures::public;
+use crate::engine::model::agent::Tokens;
 use crate::engine::model::agent::{Ending, Limit, Report, Spent};
 use crate::engine::model::progress::{Fault, Round};
 use crate::engine::model::time::Millis;
+use crate::engine::store::CommandUsage;
 use crate::engine::store::Exceeded;
 use crate::formats::plan::document::ErrorDocument;
 use crate::formats::plan::enriched;
@@ -19,8 +21,20 @@ fn spent() -> Spent {
         turns: 3,
         tools: 1,
         cost: 123_456,
+        tokens: Tokens {
+            input: 1_234_567,
+            cached: 1_000_000,
+            output: 9_950,
+        },
         session_cost: 123_456,
         millis: 61_200,
+    }
+}
+
+fn by_agent(total: &Spent) -> Used<'_> {
+    Used {
+        total: Some(total),
+        turns: &[],
     }
 }
 
@@ -131,7 +145,13 @@ pub(super) fn everything() -> Vec<(String, String)> {
     for (name, failure) in failures() {
         add(
             &format!("failed_{name}"),
-            failed(&save, &run(), &failure, &Exists::Nothing, Some(&spent())),
+            failed(
+                &save,
+                &run(),
+                &failure,
+                &Exists::Nothing,
+                by_agent(&spent()),
+            ),
         );
     }
     let mut prepared = prepared();
@@ -164,7 +184,7 @@ pub(super) fn everything() -> Vec<(String, String)> {
             &saved_issue(),
             &steps(),
             12.0,
-            Some(&used),
+            by_agent(&used),
         ),
     );
     prepared.enriched = Enriched::Yes;
@@ -179,7 +199,7 @@ pub(super) fn everything() -> Vec<(String, String)> {
             &saved_issue(),
             &steps(),
             12.0,
-            Some(&used),
+            by_agent(&used),
         ),
     );
     all
@@ -382,4 +402,63 @@ fn a_path_on_the_bots_computer_is_told_by_its_name_alone() {
     ] {
         assert_eq!(public(path), told, "{path}");
     }
+}
+
+#[test]
+fn tokens_are_rounded_to_three_digits() {
+    for (input, said) in [
+        (0, "0 tokens in, 1 out"),
+        (999, "999 tokens in, 1 out"),
+        (1_000, "1.0 k tokens in, 1 out"),
+        (12_449, "12.4 k tokens in, 1 out"),
+        (99_960, "100 k tokens in, 1 out"),
+        (999_499, "999 k tokens in, 1 out"),
+        (999_500, "1.0 M tokens in, 1 out"),
+        (1_234_567, "1.2 M tokens in, 1 out"),
+        (u64::MAX, "18446744073709 M tokens in, 1 out"),
+    ] {
+        let tokens = Tokens {
+            input,
+            cached: 0,
+            output: 1,
+        };
+        assert_eq!(agent::tokens(&tokens).as_deref(), Some(said));
+    }
+    assert_eq!(agent::tokens(&Tokens::default()), None);
+}
+
+#[test]
+fn each_of_several_turns_is_listed_with_what_it_used() {
+    assert_eq!(agent::turns(&[spent()]), "");
+    insta::assert_snapshot!(agent::turns(&[spent(), Spent::default(), spent()]));
+    let many = agent::turns(&[spent(); 25]);
+    assert_eq!(many.matches("\n| ").count(), 21, "{many}");
+    assert!(many.contains("| 25 | "));
+}
+
+#[test]
+fn a_month_is_summed_up_by_command() {
+    let one = |command: &str, runs, cost, input| CommandUsage {
+        command: command.to_owned(),
+        runs,
+        turns: 9,
+        cost,
+        tokens: Tokens {
+            input,
+            cached: 0,
+            output: 1_000,
+        },
+    };
+    let usage = [
+        one("save-plan", 3, 1_230_000, 2_000_000),
+        one("plan", 1, 0, 0),
+    ];
+    assert_eq!(
+        agent::month(&usage, "2026-11").as_deref(),
+        Some(
+            "Agents in this repository in 2026-11: 4 runs, 2.0 M tokens in, 2.0 k out, $1.23 \
+             (`/save-plan` 3 runs, $1.23; `/plan` 1 run)."
+        )
+    );
+    assert_eq!(agent::month(&[], "2026-11"), None);
 }

@@ -64,7 +64,13 @@ fn plans_that_cannot_be_executed() {
     let some = checked(vec![judged("a.plan.md", true), judged("b.plan.md", false)]);
     for (name, checked) in [("check_failed_one", one), ("check_failed_some", some)] {
         let failure = failures::not_executable(&checked);
-        let text = failed(&pushed(), &run(), &failure, &Exists::Nothing, None);
+        let text = failed(
+            &pushed(),
+            &run(),
+            &failure,
+            &Exists::Nothing,
+            Used::default(),
+        );
         insta::assert_snapshot!(name, text);
     }
     let failure = failures::no_action_plan();
@@ -73,7 +79,7 @@ fn plans_that_cannot_be_executed() {
         &run(),
         &failure,
         &Exists::Nothing,
-        None,
+        Used::default(),
     );
     insta::assert_snapshot!("check_no_plan", text);
 }
@@ -109,7 +115,13 @@ fn fifty_plans_with_long_names_and_texts_fit_into_one_comment() {
     let mut all = checked(plans);
     all.notes = vec!["@octocat ".repeat(500); 60];
     let failure = failures::not_executable(&all);
-    let text = failed(&pushed(), &run(), &failure, &Exists::Nothing, None);
+    let text = failed(
+        &pushed(),
+        &run(),
+        &failure,
+        &Exists::Nothing,
+        Used::default(),
+    );
     assert!(text.chars().count() < 65_536, "{}", text.chars().count());
     let text = check::passed(&pushed(), &run(), &all);
     assert!(text.chars().count() < 65_536, "{}", text.chars().count());

@@ -23,6 +23,7 @@ fn topic(name: &str, state: TopicState) -> Topic {
             cost: 20_000,
             millis: 4_000,
             session_cost: 20_000,
+            ..Spent::default()
         },
         comment: Some(11),
         url: "https://github.test/report".to_owned(),
@@ -90,7 +91,10 @@ pub(super) fn everything() -> Vec<(String, String)> {
     );
     let left = Exists::Reports(about::left(&stopped).unwrap_or_default());
     let failure = crate::engine::messages::failures::cancelled("ada");
-    add("stopped", failed(&asked, &run(), &failure, &left, None));
+    add(
+        "stopped",
+        failed(&asked, &run(), &failure, &left, Used::default()),
+    );
     for (name, why) in [
         ("write_failed", Missing::WriteFailed("/etc/x.md")),
         ("wrote_away", Missing::WroteAway("y.md")),
@@ -120,7 +124,7 @@ pub(super) fn everything() -> Vec<(String, String)> {
         ("no_plan", planning::no_plan_written("nothing was written")),
     ];
     for (name, failure) in &failures {
-        let text = failed(&asked, &run(), failure, &Exists::Nothing, None);
+        let text = failed(&asked, &run(), failure, &Exists::Nothing, Used::default());
         add(&format!("failed_{name}"), text);
     }
     let placeholders = vec!["Add first constraint".to_owned(); 4];
@@ -180,7 +184,7 @@ fn as_many_topics_as_there_may_be_fit_into_one_summary() {
             for body in [
                 about::working(&asked, &run(), &research),
                 about::done(&asked, &run(), &research, 1.0),
-                failed(&asked, &run(), &failure, &Exists::Nothing, None),
+                failed(&asked, &run(), &failure, &Exists::Nothing, Used::default()),
             ] {
                 let chars = body.chars().count();
                 assert!(

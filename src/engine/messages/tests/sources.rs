@@ -3,7 +3,7 @@
 use super::{prepared, run, saved_issue, steps, trigger};
 use crate::engine::forge::{NotAFile, ReadError};
 use crate::engine::messages::sources::{self, Log};
-use crate::engine::messages::{Exists, failed, plan_issue_begun, saved};
+use crate::engine::messages::{Exists, Used, failed, plan_issue_begun, saved};
 use crate::engine::model::progress::LogPlan;
 use crate::formats::command::{Command, RawOption, RepositoryFile, read_options};
 use crate::formats::session::scan;
@@ -105,7 +105,7 @@ pub(super) fn everything() -> Vec<(String, String)> {
     for (name, failure) in &failures {
         all.push((
             format!("failed_{name}"),
-            failed(&save, &run(), failure, &Exists::Nothing, None),
+            failed(&save, &run(), failure, &Exists::Nothing, Used::default()),
         ));
     }
     let plan = LogPlan {
@@ -142,7 +142,7 @@ pub(super) fn everything() -> Vec<(String, String)> {
             &saved_issue(),
             &steps(),
             1.25,
-            None,
+            Used::default(),
         ),
     ));
     all

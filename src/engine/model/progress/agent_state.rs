@@ -35,6 +35,8 @@ pub struct AgentState {
     pub turns: u32,
     /// Resources used by all turns.
     pub spent: Spent,
+    /// Resources used by each finished turn, in order.
+    pub spent_by_turn: Vec<Spent>,
     /// A finished turn that is not yet evaluated. Stored before anything is written to GitHub.
     pub came: Option<TurnResult>,
     /// The next request to the agent.
@@ -312,6 +314,7 @@ impl AgentState {
     /// Adds the resources used by a turn.
     pub fn add(&mut self, spent: &Spent) {
         self.spent.add(spent);
+        self.spent_by_turn.push(*spent);
         self.session_cost = self.session_cost.max(spent.session_cost);
     }
 }
