@@ -38,8 +38,8 @@ pub fn sections() -> [Section; 19] {
         ReportSettings::SECTION,
         Agent::SECTION,
         AgentSettings::SECTION,
-        RepositorySettings::SECTION,
         ResourceLimits::SECTION,
+        RepositorySettings::SECTION,
         Log::SECTION,
     ]
 }

@@ -94,6 +94,9 @@ fn the_page_for_people_says_what_the_manifest_says() {
     );
 }
 
+/// The variable that Planwright sets for agents.
+const FOR_AGENTS: &str = "PLANWRIGHT_REPOSITORY";
+
 #[test]
 fn every_variable_that_people_are_told_of_exists() {
     let known = variables(&planwright::config::schema::default_file());
@@ -110,7 +113,7 @@ fn every_variable_that_people_are_told_of_exists() {
         for name in variables(&text) {
             let plain = name.strip_suffix("_FILE").unwrap_or(&name);
             assert!(
-                known.contains(&name) || SECRETS.contains(&plain),
+                known.contains(&name) || SECRETS.contains(&plain) || name == FOR_AGENTS,
                 "{} uses {name}, which is not the variable of a setting",
                 file.display()
             );

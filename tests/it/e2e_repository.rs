@@ -263,3 +263,56 @@ fn find(folder: &std::path::Path, start: &str) -> Vec<std::path::PathBuf> {
     }
     found
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_repository_with_too_many_files_is_not_copied_and_the_report_names_the_limit() {
+    let model = Model::deciding(|_| Turn::text(GOOD)).await;
+    let settings = [("PLANWRIGHT_AGENT_REPOSITORY_MAX_FILES", "3")];
+    let Some(mut system) = system(&model, &settings).await else {
+        return;
+    };
+    let files: Vec<_> = (0..5).map(|n| add(&format!("src/{n}.rs"), "//")).collect();
+    system.sim.commit(REPO, "main", &files).unwrap();
+    let issue = issue(&system);
+    system
+        .sim
+        .comment(REPO, issue, "ada", "/save-plan")
+        .unwrap();
+    let runs = system.run_to_rest().await;
+    let said = system.said(REPO, issue);
+    assert!(
+        runs.iter().all(|run| run.state == State::Succeeded),
+        "{said:#?}"
+    );
+    let why = "The agent did not see the repository's files: it has more than 3 files \
+               (`agent.repository.max_files`).";
+    assert!(said[0].body.contains(why), "{}", said[0].body);
+    assert!(folder(&model.asked()[0]).is_none());
+    system.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_status_shows_what_agents_used_in_the_month() {
+    let model = Model::deciding(|_| Turn::text(GOOD).costing(2_000)).await;
+    let Some(mut system) = system(&model, &[]).await else {
+        return;
+    };
+    let issue = issue(&system);
+    for command in ["/save-plan", "/plan-status"] {
+        system.sim.comment(REPO, issue, "ada", command).unwrap();
+        system.run_to_rest().await;
+    }
+    let said = system.said(REPO, issue);
+    let status = &said.last().unwrap().body;
+    assert!(
+        status.contains("Agents in this repository in 20") && status.contains(": 1 run, "),
+        "{status}"
+    );
+    assert!(status.contains(" tokens in, 2.0 k out, $"), "{status}");
+    assert!(
+        said[0].body.contains(" tokens in, 2.0 k out, $"),
+        "{}",
+        said[0].body
+    );
+    system.stop().await;
+}

@@ -132,7 +132,10 @@ async fn an_enriched_plan_says_what_happened_and_not_what_the_agent_claims() {
     let said = status(&rig);
     assert!(said.contains("✅ Plan saved"), "{said}");
     assert!(said.contains("enriched: 'yes'"), "{said}");
-    assert!(said.contains("agent: 1 turn, $0.01, 2 s"), "{said}");
+    assert!(
+        said.contains("agent: 1 turn, 12.4 k tokens in, 310 out, $0.01, 2 s"),
+        "{said}"
+    );
     assert_eq!(*agent.forgotten.lock().unwrap(), [run]);
 }
 

@@ -65,9 +65,16 @@ macro_rules! with_asks {
     };
 }
 
+/// A plan that was saved.
+macro_rules! with_saved {
+    () => {
+        "INSERT INTO saved VALUES (1, 'RUN0', '1#1', 1700000000000, 'aa', 'bb', 1, 9, 'https://github.com/o/r/issues/9', 8);"
+    };
+}
+
 /// Rows as the program of that schema would have left them, one script per schema that can still be
 /// met.
-const ROWS: [(i64, &str); 5] = [
+const ROWS: [(i64, &str); 6] = [
     (1, two_runs!()),
     (2, concat!(two_runs!(), with_agents!())),
     (3, concat!(two_runs!(), with_agents!(), with_said!())),
@@ -82,7 +89,21 @@ const ROWS: [(i64, &str); 5] = [
             with_agents!(),
             with_said!(),
             with_asks!(),
-            "INSERT INTO saved VALUES (1, 'RUN0', '1#1', 1700000000000, 'aa', 'bb', 1, 9, 'https://github.com/o/r/issues/9', 8);"
+            with_saved!(),
+        ),
+    ),
+    (
+        6,
+        concat!(
+            two_runs!(),
+            "UPDATE runs SET told = 2, heard = 1 WHERE id = 'RUN1';
+             INSERT INTO messages VALUES (1, 'RUN1', 1700000000000, '{\"m\":1}'), (2, 'RUN1', 1700000000001, '{\"m\":2}');
+             INSERT INTO spending VALUES ('RUN1', 'plan/1', 1, 7, 1700000000000, 1, 30, 2, 1, 500, 400, 20);
+             INSERT INTO spending VALUES ('RUN1', 'plan/2', 1, 7, 1700000000001, 0, NULL, NULL, NULL, 0, 0, 0);
+             INSERT INTO usage VALUES (1, 19675, 7, 'save-plan', 1, 2, 30, 500, 400, 20);",
+            with_said!(),
+            with_asks!(),
+            with_saved!(),
         ),
     ),
 ];
@@ -147,6 +168,17 @@ async fn every_old_schema_opens_with_its_rows() {
         let saved = store.saved_at("1#1").await.unwrap();
         let saved: Vec<u64> = saved.iter().map(|plan| plan.issue).collect();
         assert_eq!(saved, if version < 5 { vec![] } else { vec![9] });
+        let usage = store.usage(1, at(0)).await.unwrap();
+        let known: Vec<_> = usage
+            .iter()
+            .map(|one| (one.command.as_str(), one.runs, one.cost, one.tokens.input))
+            .collect();
+        match version {
+            1 => assert_eq!(known, []),
+            6 => assert_eq!(known, [("save-plan", 1, 30, 500)]),
+            // What was spent in the last days before the migration counts.
+            _ => assert_eq!(known, [("save-plan", 1, 30, 0)]),
+        }
         has_messages_and_spending(&store, &mine, version).await;
         store.close().await;
     }
@@ -183,7 +215,7 @@ async fn other_schemas_are_refused_untouched() {
         (
             "INSERT INTO _sqlx_migrations VALUES (9999, 'later', '', 1, x'00', 0)",
             "the store failed: the database PATH was written by a newer planwright (its schema is 9999, this program \
-             knows 5): install the newer version; nothing was changed",
+             knows 6): install the newer version; nothing was changed",
         ),
         (
             "UPDATE _sqlx_migrations SET checksum = x'00' WHERE version = 1",

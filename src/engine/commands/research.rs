@@ -21,7 +21,9 @@ pub(super) async fn run(run: &mut CommandRun<'_>) -> Result<(), StepError> {
     let research = reports(run.context, agent, run.stop).await?;
     let context = &mut *run.context;
     let seconds = report::seconds(context);
-    let body = messages::research::done(&context.trigger, context.run(), &research, seconds);
+    let unseen = context.progress.repository.unseen.as_deref();
+    let (trigger, id) = (&context.trigger, context.run());
+    let body = messages::research::done(trigger, id, &research, unseen, seconds);
     report::succeeded(context, &body).await?;
     run.context
         .audit("researched", "reports are posted")

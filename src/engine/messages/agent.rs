@@ -89,7 +89,7 @@ pub fn turns(turns: &[Spent]) -> String {
         return String::new();
     }
     let mut text = format!(
-        "<details>\n<summary>Agent: {} turns</summary>\n\n| turn | used |\n|---|---|\n",
+        "<details>\n<summary>Agent: {} requests</summary>\n\n| request | used |\n|---|---|\n",
         turns.len()
     );
     let skipped = turns.len().saturating_sub(MAX_TURNS_LISTED);

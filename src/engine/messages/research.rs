@@ -147,8 +147,14 @@ pub fn working(trigger: &Trigger, run: &RunId, research: &Research) -> String {
     )
 }
 
-/// Returns the final status of research.
-pub fn done(trigger: &Trigger, run: &RunId, research: &Research, seconds: f64) -> String {
+/// Returns the final status of research. `unseen`: why the agents did not see the repository.
+pub fn done(
+    trigger: &Trigger,
+    run: &RunId,
+    research: &Research,
+    unseen: Option<&str>,
+    seconds: f64,
+) -> String {
     let tally = research.tally();
     let mut text = format!(
         "✅ Research finished: {} of {} topics have a report.\n\n{}\n",
@@ -168,6 +174,10 @@ pub fn done(trigger: &Trigger, run: &RunId, research: &Research, seconds: f64) -
             at + 1,
             quiet(note).replace('\n', "\n> ")
         ));
+    }
+    if let Some(why) = unseen {
+        let note = quiet(&super::repository::unseen(why));
+        text.push_str(&format!("> [!NOTE]\n> {note}\n\n"));
     }
     text.push_str(&format!("{}\n\n", reduced(research)));
     text.push_str("**Next step:** comment `/plan` here for a plan based on these reports.");

@@ -51,7 +51,7 @@ pub(super) const USAGE: &str = "
 SELECT command, sum(runs) AS runs, sum(turns) AS turns, sum(cost) AS cost, sum(input) AS input,
        sum(cached) AS cached, sum(output) AS output
 FROM usage WHERE repo = ?1 AND day >= ?2
-GROUP BY command ORDER BY cost DESC, command";
+GROUP BY command";
 
 /// Largest amount of one turn, so that sums of it cannot overflow: a billion dollars.
 const MAX_AMOUNT: i64 = 1_000_000_000_000_000;
@@ -224,7 +224,8 @@ pub(super) async fn usage(
         .fetch_all(reader)
         .await
         .map_err(failed)?;
-    rows.iter()
+    let mut usage = rows
+        .iter()
         .map(|row| {
             Ok(CommandUsage {
                 command: column(row, "command")?,
@@ -238,5 +239,7 @@ pub(super) async fn usage(
                 },
             })
         })
-        .collect()
+        .collect::<Result<Vec<CommandUsage>, StoreError>>()?;
+    usage.sort_by(|a, b| (b.cost, &a.command).cmp(&(a.cost, &b.command)));
+    Ok(usage)
 }

@@ -346,7 +346,10 @@ fn failures() -> Vec<(String, Failure)> {
 
 #[test]
 fn what_was_used_in_words() {
-    assert_eq!(agent::spent(&spent()), "3 turns, 1 tool call, $0.13, 62 s");
+    assert_eq!(
+        agent::spent(&spent()),
+        "3 turns, 1 tool call, 1.2 M tokens in, 10.0 k out, $0.13, 62 s"
+    );
     assert_eq!(agent::spent(&Spent::default()), "");
     assert_eq!(agent::dollars(1), "$0.01", "never nothing");
     assert_eq!(agent::dollars(5_000_000), "$5.00");
@@ -356,7 +359,7 @@ fn what_was_used_in_words() {
     );
     assert_eq!(
         agent::at_work(Command::SavePlan, "Claude Code", &spent()),
-        "Claude Code is working (3 turns, 1 tool call, $0.13, 62 s so far)"
+        "Claude Code is working (3 turns, 1 tool call, 1.2 M tokens in, 10.0 k out, $0.13, 62 s so far)"
     );
 }
 

@@ -75,7 +75,10 @@ pub(super) fn everything() -> Vec<(String, String)> {
     let asked = trigger(Command::Research);
     let all_five = research();
     add("working", about::working(&asked, &run(), &all_five));
-    add("done", about::done(&asked, &run(), &all_five, 61.0));
+    add(
+        "done",
+        about::done(&asked, &run(), &all_five, Some("it has no commits"), 61.0),
+    );
     for at in 0..all_five.topics.len() {
         let text = about::comment(&asked, &run(), &all_five, at);
         add(&format!("comment_{}", at + 1), text);
@@ -183,7 +186,7 @@ fn as_many_topics_as_there_may_be_fit_into_one_summary() {
             let failure = about::too_few(&research);
             for body in [
                 about::working(&asked, &run(), &research),
-                about::done(&asked, &run(), &research, 1.0),
+                about::done(&asked, &run(), &research, None, 1.0),
                 failed(&asked, &run(), &failure, &Exists::Nothing, Used::default()),
             ] {
                 let chars = body.chars().count();
