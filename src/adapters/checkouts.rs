@@ -1,8 +1,8 @@
 //! Read-only copies of repositories below the agents' folder: the implementation of the engine's
 //! [`Checkouts`].
 //!
-//! A copy is complete or absent. It is unpacked while it is downloaded ([`unpack`]), under a
-//! temporary name ([`cache`]), and shared by all runs that want the same commit.
+//! A copy is complete or absent. It is unpacked while it is downloaded (`unpack`), under a
+//! temporary name (`cache`), and shared by all runs that want the same commit.
 
 use std::collections::HashMap;
 use std::fs;

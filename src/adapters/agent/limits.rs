@@ -2,12 +2,11 @@
 //!
 //! | limit | enforced by |
 //! |---|---|
-//! | memory, number of processes | a cgroup where one is delegated, otherwise by looking at the process table |
-//! | open files, size of a file | `setrlimit(2)`, for each process; looked at to name the limit |
+//! | memory, number of processes | a cgroup where one is delegated, otherwise by polling the process table |
+//! | open files, size of a file | `setrlimit(2)`, for each process; polled to name the limit |
 //! | disk space | measuring the private directories |
 //!
-//! Looking happens at intervals. Between two looks, an agent can exceed a limit that nothing else
-//! enforces. `RLIMIT_AS` and `RLIMIT_DATA` are no substitute: they count for each process, and
+//! Between two polls, an agent can exceed a limit that nothing else enforces. `RLIMIT_AS` and `RLIMIT_DATA` are no substitute: they count for each process, and
 //! Claude Code reserves 5 GB of address space of which it uses 0.2 GB.
 
 use std::fmt;
@@ -27,18 +26,18 @@ use super::{ResourceLimits, RunDirs};
 use crate::engine::clock::Clock;
 use crate::engine::model::agent::Limit;
 
-/// Time between two looks at the processes of a turn. A process fills about 100 MB in it.
+/// Time between two polls of the processes of a turn. A process fills about 100 MB in it.
 const PROCESS_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Time between two measurements of the private directories.
 const DISK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Least ratio of the time between two looks to the processor time that a look takes. It bounds the
-/// share of one processor that looking takes to 10 % for each kind of looking.
+/// Least ratio of the time between two polls to the processor time of a poll. It bounds the share of
+/// one processor that each kind of polling takes to 10 %.
 const MIN_REST: u32 = 10;
 
 /// Number of processes by which the limit of the user exceeds what agents may have. Where processes
-/// are looked at, an agent that starts many is ended before it reaches this limit; at it, no other
+/// are polled, an agent that starts many is ended before it reaches this limit; at it, no other
 /// agent and no other program of the user could start a process either.
 const ROOM: u64 = 4096;
 
@@ -47,12 +46,12 @@ const ROOM: u64 = 4096;
 pub enum Enforcement {
     /// By the kernel, for all processes of a turn together.
     Cgroup,
-    /// By looking at the processes of a turn several times a second.
+    /// By polling the processes of a turn several times a second.
     Watched {
         /// Why there is no cgroup, as a clause.
         why: String,
     },
-    /// Not at all: the system has no process table that could be looked at.
+    /// Not at all: the system has no process table.
     None,
 }
 
@@ -62,8 +61,8 @@ impl fmt::Display for Enforcement {
             Self::Cgroup => f.write_str("memory and processes are limited by the kernel (cgroup)"),
             Self::Watched { why } => write!(
                 f,
-                "memory and processes are looked at {} times a second, and more can be used \
-                 between two looks ({why})",
+                "memory and processes are checked {} times a second, and more can be used \
+                 in between ({why})",
                 Duration::from_secs(1).as_millis() / PROCESS_INTERVAL.as_millis()
             ),
             Self::None => {
@@ -189,7 +188,7 @@ impl TurnLimits {
     }
 
     /// Watches a running turn. Returns the first limit that is exceeded, and does not return
-    /// before. Stops looking when it is dropped.
+    /// before. Stops polling when it is dropped.
     pub(super) async fn exceeded(&self, tree: &Arc<ProcessTree>, clock: &dyn Clock) -> Limit {
         let stop = StopOnDrop(Arc::default());
         let (limits, cgroup, tree) = (self.limits.clone(), self.cgroup.clone(), Arc::clone(tree));
@@ -240,24 +239,24 @@ impl Drop for StopOnDrop {
     }
 }
 
-/// Calls `look` on a thread that may block, every `interval` or less often if it takes long, until
+/// Calls `check` on a thread that may block, every `interval` or less often if it takes long, until
 /// it returns a limit.
 async fn watch(
     clock: &dyn Clock,
     interval: Duration,
-    look: impl Fn() -> Option<Limit> + Send + Sync + 'static,
+    check: impl Fn() -> Option<Limit> + Send + Sync + 'static,
 ) -> Limit {
-    let look = Arc::new(look);
+    let check = Arc::new(check);
     let mut pause = interval;
     loop {
         clock.sleep(pause).await;
-        let look = Arc::clone(&look);
-        let looked = tokio::task::spawn_blocking(move || {
+        let check = Arc::clone(&check);
+        let checked = tokio::task::spawn_blocking(move || {
             let before = processor_time();
-            let found = look();
+            let found = check();
             (found, processor_time().saturating_sub(before))
         });
-        match looked.await {
+        match checked.await {
             Ok((Some(limit), _)) => return limit,
             Ok((None, took)) => pause = interval.max(took * MIN_REST),
             // The runtime is shutting down and starts no more threads.

@@ -7,7 +7,7 @@ settings! {
     /// Limits on the resources of the bot's host that one agent may use.
     pub struct ResourceLimits in "agent" {
         /// Maximum memory of all processes of one agent together, in megabytes; 0 for no limit.
-        /// With a delegated cgroup the kernel enforces it; otherwise the processes are looked at
+        /// With a delegated cgroup the kernel enforces it; otherwise the processes are checked
         /// several times a second, and the agent is ended when it uses more.
         memory("max_memory_mb"): Option<u64> as "megabyte_limit" = 4096,
             Integer(0, 16_777_216, "megabytes");

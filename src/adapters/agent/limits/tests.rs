@@ -26,12 +26,12 @@ impl Clock for Hurried {
 }
 
 #[tokio::test]
-async fn looks_are_repeated_until_one_finds_something_and_are_rarer_the_longer_they_take() {
+async fn polling_ends_with_a_finding_and_is_rarer_the_longer_it_takes() {
     const COST: Duration = Duration::from_millis(30);
     let clock = Hurried::default();
-    let looks = AtomicUsize::new(0);
+    let polls = AtomicUsize::new(0);
     let limit = watch(&clock, PROCESS_INTERVAL, move || {
-        match looks.fetch_add(1, Ordering::Relaxed) {
+        match polls.fetch_add(1, Ordering::Relaxed) {
             0 => None,
             1 => {
                 let end = processor_time() + COST;
@@ -49,14 +49,14 @@ async fn looks_are_repeated_until_one_finds_something_and_are_rarer_the_longer_t
 }
 
 #[test]
-fn it_is_said_how_the_limits_are_enforced_and_what_is_not() {
+fn the_description_says_how_limits_are_enforced_and_which_are_not() {
     let said = |found| described(&found).to_string();
     let refused = said(Err("cgroup v2 is not mounted".to_owned()));
     if cfg!(target_os = "linux") {
         assert_eq!(
             refused,
-            "memory and processes are looked at 5 times a second, and more can be used between \
-             two looks (cgroup v2 is not mounted)"
+            "memory and processes are checked 5 times a second, and more can be used in between \
+             (cgroup v2 is not mounted)"
         );
     }
     assert_eq!(
