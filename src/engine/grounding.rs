@@ -33,8 +33,6 @@ pub struct Grounding {
 pub struct Grounded {
     /// The path as named, without a leading `./` and a trailing `/`.
     pub path: String,
-    /// Line of the first mention in the text, 1-based.
-    pub line: usize,
     /// The verdict.
     pub verdict: Verdict,
 }
@@ -255,7 +253,6 @@ pub fn judge(named: &Named, files: &CommitFiles<'_>, commit: &str) -> Grounding 
         }
         grounded.push(Grounded {
             path: file.path.clone(),
-            line: file.line,
             verdict,
         });
     }

@@ -255,7 +255,7 @@ async fn a_plan_whose_paths_are_not_corrected_is_saved_and_its_report_names_them
         let run = rig.say(Command::SavePlan).await;
         rig.settle().await;
         assert_eq!(rig.state(&run).await, State::Succeeded, "{}", report(&rig));
-        let said = "0 of 1 file exist at `1111111`; not found: `src/indx.rs` (nearest: \
+        let said = "0 of 1 file exists at `1111111`; not found: `src/indx.rs` (nearest: \
                     `src/index.rs`)";
         assert!(report(&rig).contains(said), "{}", report(&rig));
         assert!(
@@ -303,7 +303,7 @@ async fn without_an_agent_one_request_checks_the_files_of_a_plan() {
         assert_eq!(rig.state(&run).await, State::Succeeded, "{}", report(&rig));
         let listed = rig.forge.world.lock().unwrap().trees_listed;
         assert_eq!(listed, requests);
-        let said = "**Files:** 0 of 1 file exist at `1111111`; not found: `src/indx.rs`";
+        let said = "**Files:** 0 of 1 file exists at `1111111`; not found: `src/indx.rs`";
         assert_eq!(
             report(&rig).contains(said),
             requests == 1,

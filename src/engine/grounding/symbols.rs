@@ -14,8 +14,6 @@ pub struct MissingSymbol {
     pub symbol: String,
     /// The complete paths of the files, at least one.
     pub files: Vec<String>,
-    /// Line of the first mention in the text, 1-based.
-    pub line: usize,
 }
 
 /// Returns the symbols of `named` that occur in none of the files beside which they are named.
@@ -68,7 +66,6 @@ pub fn missing_symbols(
             missing.push(MissingSymbol {
                 symbol: symbol.written.clone(),
                 files,
-                line: symbol.line,
             });
         }
     }

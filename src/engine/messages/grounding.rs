@@ -19,7 +19,6 @@ pub fn summary(grounding: &Grounding) -> Option<String> {
     let counts = grounding.counts();
     let (verb, noun) = match (counts.all(), counts.exist) {
         (0, _) => return None,
-        (1, 0) => ("exist", "file"),
         (1, _) => ("exists", "file"),
         (_, 1) => ("exists", "files"),
         _ => ("exist", "files"),
@@ -74,10 +73,9 @@ pub fn not_found(document: &str, grounding: &Grounding) -> Vec<Fault> {
         };
         Fault {
             told: format!(
-                "The {document} names {path} (line {}), which does not exist at {commit}, and does \
-                 not say that it is to be created.{near} Correct the path, or say that the file is \
-                 to be created.",
-                file.line
+                "The {document} names {path}, which does not exist at {commit}, and does not say \
+                 that it is to be created.{near} Correct the path, or say that the file is to be \
+                 created."
             ),
             what: format!("The {document} names {path}, which does not exist"),
         }
@@ -101,9 +99,8 @@ pub fn missing_symbols(document: &str, commit: &str, missing: &[MissingSymbol]) 
         };
         Fault {
             told: format!(
-                "The {document} names {symbol} (line {}) beside {files}, which {contain} at \
-                 {commit}. Correct the name or the path, or say that it is to be added.",
-                one.line
+                "The {document} names {symbol} beside {files}, which {contain} at {commit}. Correct \
+                 the name or the path, or say that it is to be added."
             ),
             what: format!("The {document} names {symbol}, which is not in {files}"),
         }
