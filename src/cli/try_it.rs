@@ -33,6 +33,12 @@ use github_simulator::{AppKeys, LoggedRequest, Simulator, SimulatorError, Simula
 
 /// The default conversation.
 const SAMPLE: &str = include_str!("../../fixtures/threads/try.md");
+/// Path and text of the file in the simulated repository, which the default conversation names.
+const SAMPLE_FILE: (&str, &str) = (
+    "src/index/format.rs",
+    "//! The format of the index.\n\n/// Words, and the documents that contain them.\n\
+     pub struct Index(pub std::collections::BTreeMap<String, Vec<u64>>);\n",
+);
 /// The repository in the simulator.
 const REPOSITORY: &str = "acme/search";
 /// Login of the user who visits the pages of the simulator.
@@ -274,6 +280,8 @@ async fn play(
     simulator
         .add_repository(REPOSITORY, false)
         .map_err(failed)?;
+    let (path, text) = SAMPLE_FILE;
+    simulator.put_file(REPOSITORY, path, text).map_err(failed)?;
     for post in &posts {
         if post.author.ends_with("[bot]") && post.author != command.author {
             simulator.add_user(&post.author, UserKind::Bot);

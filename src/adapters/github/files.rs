@@ -51,6 +51,19 @@ impl Commit {
     }
 }
 
+/// Returns whether the error of a request for a commit means that there is no such commit: 409 if
+/// the repository is empty, 404 or 422 otherwise.
+pub(super) fn is_missing_commit(error: &ForgeError) -> bool {
+    matches!(
+        error,
+        ForgeError::NotFound { .. }
+            | ForgeError::Rejected {
+                status: 409 | 422,
+                ..
+            }
+    )
+}
+
 impl GitHub {
     /// Resolves a branch, tag or commit id, if it exists.
     pub(super) async fn commit(
@@ -79,13 +92,7 @@ impl GitHub {
                 }
                 Ok(Some(commit))
             }
-            // 409: the repository is empty; 422: there is no such commit.
-            Err(
-                ForgeError::NotFound { .. }
-                | ForgeError::Rejected {
-                    status: 409 | 422, ..
-                },
-            ) => Ok(None),
+            Err(error) if is_missing_commit(&error) => Ok(None),
             Err(error) => Err(error),
         }
     }

@@ -11,6 +11,7 @@
 
 use serde::Deserialize;
 
+use super::files::is_missing_commit;
 use super::response::clean_message;
 use super::{GitHub, link};
 use crate::engine::forge::{EntryKind, ForgeError, Tree, TreeEntry};
@@ -122,13 +123,7 @@ impl GitHub {
                 tree.commit = commit;
                 Ok(Some(tree))
             }
-            // 409: the repository is empty; 422: there is no such commit.
-            Err(
-                ForgeError::NotFound { .. }
-                | ForgeError::Rejected {
-                    status: 409 | 422, ..
-                },
-            ) => Ok(None),
+            Err(error) if is_missing_commit(&error) => Ok(None),
             Err(error) => Err(error),
         }
     }
