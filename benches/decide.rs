@@ -287,6 +287,7 @@ fn conversation() -> (Conversation, Trigger) {
     let trigger = Trigger {
         command: Command::SavePlan,
         also: Vec::new(),
+        expired: false,
         actor: actor(),
         place: place.clone(),
         origin: Origin::Label {

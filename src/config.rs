@@ -96,7 +96,7 @@ impl Loaded {
     /// Returns one error that lists everything that is missing.
     pub fn ready_to_serve(&self) -> Result<(), Missing> {
         let mut missing = Vec::new();
-        if self.secrets.webhook.is_empty() {
+        if self.config.server.transport.listens() && self.secrets.webhook.is_empty() {
             missing.push(
                 "a webhook secret: set PLANWRIGHT_WEBHOOK_SECRETS or webhook.secrets_file to what the App's settings hold"
                     .to_owned(),
@@ -167,7 +167,11 @@ impl Config {
 settings! {
     /// The HTTP listener.
     pub struct Server in "server" {
-        /// Address and port to listen on.
+        /// How deliveries are received: as webhook requests, from GitHub's delivery log (`pull`),
+        /// which needs no address that GitHub can reach, or both. With `webhook`, the log is read as
+        /// well, to find deliveries that did not arrive.
+        transport: Transport = "webhook", OneOf(&["webhook", "pull", "both"]);
+        /// Address and port to listen on. Not used where `transport` is `pull`.
         listen: SocketAddr = "127.0.0.1:8300", SocketAddress;
         /// Path of the webhook endpoint.
         webhook_path: String = "/webhook", WebhookPath;
@@ -237,6 +241,30 @@ settings! {
         format: LogFormat = "text", OneOf(&["text", "json"]);
         /// Minimum level of the messages, or `tracing` directives.
         level: String = "info", LogFilter;
+    }
+}
+
+/// How deliveries are received.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Transport {
+    /// As webhook requests.
+    Webhook,
+    /// From GitHub's delivery log.
+    Pull,
+    /// In both ways.
+    Both,
+}
+
+impl Transport {
+    /// Returns whether webhook requests are received.
+    pub fn listens(self) -> bool {
+        self != Self::Pull
+    }
+
+    /// Returns whether the delivery log is read often.
+    pub fn pulls(self) -> bool {
+        self != Self::Webhook
     }
 }
 

@@ -12,6 +12,7 @@ pub mod execute;
 pub mod extract;
 pub mod forge;
 pub mod grounding;
+pub mod intake;
 pub mod knowledge;
 pub mod local_save;
 pub mod messages;

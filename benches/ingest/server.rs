@@ -20,6 +20,8 @@ use planwright::adapters::webhook::Receiver;
 use planwright::adapters::{signature, telemetry};
 use planwright::engine::clock::Clock;
 use planwright::engine::decide::{AppIdentity, Decision, decide};
+use planwright::engine::intake::Intake;
+use planwright::engine::settings::LateSettings;
 use planwright::engine::store::Store;
 use secrecy::SecretString;
 use tokio::net::TcpListener;
@@ -117,7 +119,9 @@ async fn bot(queue_depth: usize, database: PathBuf) -> Outcome<Router> {
     let store: Arc<dyn Store> = Arc::new(store);
     let checks = vec![Box::new(StoreCheck(Arc::clone(&store))) as _];
     let health = Arc::new(Health::new(Arc::clone(&clock), checks));
-    let receiver = Arc::new(Receiver::new(store, clock, facts(), secrets(), false));
+    let late = LateSettings::default();
+    let intake = Intake::new(store, Arc::clone(&clock), facts(), late, false);
+    let receiver = Arc::new(Receiver::new(Arc::new(intake), clock, secrets()));
     Ok(web::app(receiver.router("/webhook"), health))
 }
 
@@ -154,7 +158,8 @@ async fn verify_and_parse(State(known): State<Arc<Known>>, request: Request<Body
     if signature::verify(&known.secrets, &body, header("x-hub-signature-256")).is_err() {
         return (StatusCode::UNAUTHORIZED, "wrong signature").into_response();
     }
-    match decide(header("x-github-event"), &body, &known.facts) {
+    let decided = decide(header("x-github-event"), &body, &known.facts);
+    match decided.map(|decided| decided.decision) {
         Ok(Decision::Runs { .. }) => (StatusCode::ACCEPTED, "command").into_response(),
         Ok(_) => (StatusCode::OK, "nothing").into_response(),
         Err(_) => (StatusCode::BAD_REQUEST, "payload").into_response(),

@@ -1,5 +1,4 @@
-//! The webhook receiver: verifies a signed request, decides what it asks for, stores it and
-//! responds.
+//! The webhook receiver: verifies a signed request, passes it to the intake, and responds.
 //!
 //! Nothing is parsed before the signature is verified, and a delivery to be stored is acknowledged
 //! only once it is on disk. The checks are made in the order of this table; the first failure
@@ -34,7 +33,6 @@
 
 mod answer;
 mod body;
-mod decision;
 mod forged;
 mod headers;
 mod verified;
@@ -47,49 +45,32 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use http::{Method, StatusCode};
 use secrecy::SecretString;
-use tracing::Instrument as _;
 
 use crate::engine::clock::Clock;
-use crate::engine::decide::{AppIdentity, Decision};
-use crate::engine::model::run::RunId;
-use crate::engine::model::trigger::Trigger;
-use crate::engine::store::{Accepted, NewDelivery, NewRun, Store, StoreError};
+use crate::engine::intake::Intake;
 
 use answer::Answer;
 pub use body::{LARGE_BODIES, MAX_BODY, SMALL_BODY};
 pub use verified::Verified;
 
-/// What the receiver is made of.
+/// Receives webhook requests.
 pub struct Receiver {
-    store: Arc<dyn Store>,
+    intake: Arc<Intake>,
     clock: Arc<dyn Clock>,
-    facts: Arc<AppIdentity>,
     secrets: Vec<SecretString>,
-    keep_payloads: bool,
     large: body::LargeBodies,
-    decisions: decision::Decisions,
     forged: forged::Forged,
 }
 
 impl Receiver {
     /// A receiver that accepts a signature made with any of `secrets` (several while one is being
-    /// replaced). With `keep_payloads` the raw body of every delivery with runs is stored for
-    /// replay.
-    pub fn new(
-        store: Arc<dyn Store>,
-        clock: Arc<dyn Clock>,
-        facts: AppIdentity,
-        secrets: Vec<SecretString>,
-        keep_payloads: bool,
-    ) -> Self {
+    /// replaced).
+    pub fn new(intake: Arc<Intake>, clock: Arc<dyn Clock>, secrets: Vec<SecretString>) -> Self {
         Self {
-            store,
+            intake,
             clock,
-            facts: Arc::new(facts),
             secrets,
-            keep_payloads,
             large: body::LargeBodies::default(),
-            decisions: decision::Decisions::default(),
             forged: forged::Forged::default(),
         }
     }
@@ -129,114 +110,14 @@ impl Receiver {
                 format!("{error}; the App's webhook secret must be one of the configured ones"),
             )
         })?;
-        headers::check_target(&parts.headers, self.facts.app_id)?;
+        headers::check_target(&parts.headers, self.intake.identity().app_id)?;
         Ok(verified)
-    }
-
-    /// Decides what the delivery asks for and stores it if necessary.
-    async fn handle(&self, delivery: &Verified) -> Answer {
-        let Some(decided) = self.decisions.decide(delivery, &self.facts).await else {
-            return Answer::Busy {
-                message: "too many long comments at once".to_owned(),
-            };
-        };
-        match decided {
-            Err(error) => {
-                tracing::warn!(delivery.guid = delivery.guid(), error = %error, "delivery refused");
-                Answer::refused(StatusCode::BAD_REQUEST, "payload", error.to_string())
-            }
-            Ok(Decision::Ignore { why }) => {
-                tracing::debug!(delivery.guid = delivery.guid(), %why, "delivery ignored");
-                Answer::Ignored { why }
-            }
-            Ok(Decision::Ping { missing_events }) => {
-                if !missing_events.is_empty() {
-                    tracing::warn!(
-                        ?missing_events,
-                        "the App is not subscribed to all events it needs"
-                    );
-                }
-                Answer::Pong { missing_events }
-            }
-            Ok(Decision::Installed {
-                installation,
-                account,
-            }) => {
-                tracing::info!(installation.id = installation, account, "App installed");
-                Answer::Installed
-            }
-            Ok(Decision::InstallationGone {
-                installation,
-                action,
-            }) => {
-                tracing::info!(installation.id = installation, action, "App removed");
-                self.store(delivery, installation, action, Vec::new()).await
-            }
-            Ok(Decision::Runs { action, triggers }) => {
-                let installation = triggers
-                    .first()
-                    .map_or(0, |trigger| trigger.place.repo.installation);
-                let span = span(&triggers);
-                let stored = self.store(delivery, installation, action, triggers);
-                stored.instrument(span).await
-            }
-        }
-    }
-
-    async fn store(
-        &self,
-        delivery: &Verified,
-        installation: u64,
-        action: &str,
-        triggers: Vec<Trigger>,
-    ) -> Answer {
-        let dedup_key = triggers.first().and_then(Trigger::said);
-        let runs: Vec<NewRun> = triggers.into_iter().map(new_run).collect();
-        let ids: Vec<RunId> = runs.iter().map(|run| run.id.clone()).collect();
-        let accepted = self
-            .store
-            .accept(NewDelivery {
-                guid: delivery.guid().to_owned(),
-                event: delivery.event().to_owned(),
-                action: Some(action.to_owned()),
-                installation,
-                dedup_key,
-                received: self.clock.now(),
-                payload: self.keep_payloads.then(|| delivery.body().to_vec()),
-                installation_gone: runs.is_empty(),
-                runs,
-            })
-            .await;
-        match accepted {
-            Ok(Accepted::New) => {
-                tracing::info!(
-                    delivery.guid = delivery.guid(),
-                    runs = ids.len(),
-                    "delivery accepted"
-                );
-                Answer::Accepted { runs: ids }
-            }
-            Ok(Accepted::Duplicate) => Answer::Duplicate,
-            Ok(Accepted::Requeued) => {
-                tracing::info!(
-                    delivery.guid = delivery.guid(),
-                    "redelivery: failed runs are repeated"
-                );
-                Answer::Requeued
-            }
-            Err(error) => {
-                if !matches!(error, StoreError::Busy) {
-                    tracing::error!(delivery.guid = delivery.guid(), error = %error, "delivery not stored");
-                }
-                Answer::busy(&error)
-            }
-        }
     }
 }
 
 async fn receive(State(receiver): State<Arc<Receiver>>, request: Request) -> Response {
     match receiver.verify(request).await {
-        Ok(delivery) => receiver.handle(&delivery).await.into_response(),
+        Ok(delivery) => Answer::from(receiver.intake.accept(&delivery).await).into_response(),
         Err(answer) => answer.into_response(),
     }
 }
@@ -248,30 +129,4 @@ fn check_head(parts: &http::request::Parts) -> Result<headers::Head, Answer> {
     }
     headers::check_content_type(&parts.headers)?;
     headers::parse(&parts.headers)
-}
-
-/// Returns the span of log lines about a delivery with commands.
-fn span(triggers: &[Trigger]) -> tracing::Span {
-    let first = triggers.first();
-    let place = first.map(|trigger| &trigger.place);
-    let commands: Vec<&str> = triggers.iter().map(|one| one.command.name()).collect();
-    tracing::info_span!(
-        "delivery",
-        repository = place.map(|place| place.repo.full_name()),
-        number = place.map(|place| place.number),
-        command = commands.join(" "),
-        actor = first.map(|trigger| trigger.actor.login.as_str()),
-    )
-}
-
-fn new_run(trigger: Trigger) -> NewRun {
-    NewRun {
-        id: RunId::new(),
-        command: trigger.command.name().to_owned(),
-        serial: trigger.serial(),
-        place: trigger.place.key(),
-        repo_id: trigger.place.repo.id,
-        installation: trigger.place.repo.installation,
-        trigger,
-    }
 }

@@ -15,6 +15,7 @@ use crate::adapters::web::{self, server};
 use crate::adapters::webhook::Receiver;
 use crate::config::{Config, Secrets};
 use crate::engine::clock::Clock;
+use crate::engine::intake::Intake;
 use crate::engine::services::Services;
 use crate::engine::store::{Store, StoreError};
 use crate::engine::worker::Workers;
@@ -60,12 +61,17 @@ impl Bot {
             })?;
             facts.app_slug = Some(slug);
         }
-        let receiver = Arc::new(Receiver::new(
+        let intake = Arc::new(Intake::new(
             Arc::clone(&store),
             Arc::clone(&clock),
             facts,
-            secrets.webhook.clone(),
+            config.engine.late.clone(),
             config.store.keep_payloads,
+        ));
+        let receiver = Arc::new(Receiver::new(
+            Arc::clone(&intake),
+            Arc::clone(&clock),
+            secrets.webhook.clone(),
         ));
         let checks = vec![Box::new(StoreCheck(Arc::clone(&store))) as _];
         let health = Arc::new(Health::new(Arc::clone(&clock), checks));

@@ -159,6 +159,7 @@ pub(super) fn trigger_for(thread: &Conversation, command: Option<&(usize, Invoca
         options: invocation.map_or_else(Vec::new, |invocation| invocation.options.clone()),
         guidance: invocation.and_then(|invocation| invocation.guidance.clone()),
         also: Vec::new(),
+        expired: false,
         inline: invocation.and_then(|invocation| invocation.inline.clone()),
         opening: None,
         at: post.map_or(last, |post| post.created),

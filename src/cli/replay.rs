@@ -72,7 +72,8 @@ impl Replay {
 
     fn dry_run(&self, loaded: &Loaded, body: &[u8]) -> Result<(), Failure> {
         let decision = decide(&self.event, body, &loaded.config.facts())
-            .map_err(|error| Failure::failed(error.to_string()))?;
+            .map_err(|error| Failure::failed(error.to_string()))?
+            .decision;
         if self.json {
             return print(&format!("{:#}\n", as_json(&decision)));
         }

@@ -8,9 +8,9 @@ use super::layers::variable;
 use super::rules::allowed;
 use super::{GitHub, Log, Server, Store, Webhook};
 use crate::engine::settings::{
-    AgentSettings, CheckSettings, ErkSettings, ExtractSettings, OutsiderSettings, PublishSettings,
-    ReportSettings, RepositorySettings, ResearchSettings, ResourceLimits, Settings, SourceSettings,
-    WorkerSettings,
+    AgentSettings, CheckSettings, ErkSettings, ExtractSettings, LateSettings, OutsiderSettings,
+    PublishSettings, ReportSettings, RepositorySettings, ResearchSettings, ResourceLimits,
+    ScanSettings, Settings, SourceSettings, SweepSettings, WorkerSettings,
 };
 use crate::setting::{Section, Setting};
 
@@ -20,12 +20,15 @@ const COLUMNS: usize = 100;
 const INTRODUCTION: &str = include_str!("introduction.md");
 
 /// Returns all sections. Three of them make up `[agent]`.
-pub fn sections() -> [Section; 19] {
+pub fn sections() -> [Section; 22] {
     [
         Server::SECTION,
         Webhook::SECTION,
         GitHub::SECTION,
         Store::SECTION,
+        SweepSettings::SECTION,
+        ScanSettings::SECTION,
+        LateSettings::SECTION,
         WorkerSettings::SECTION,
         Settings::labels_section(),
         CheckSettings::SECTION,

@@ -106,6 +106,7 @@ async fn reply(context: &mut Context, allowed: &Authorised) -> Result<(), StepEr
             let one = Trigger {
                 command,
                 also: Vec::new(),
+                expired: false,
                 ..context.trigger.clone()
             };
             replies::refusal(&one, allowed.has())

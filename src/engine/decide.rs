@@ -9,6 +9,7 @@ mod payload;
 
 use std::borrow::Cow;
 
+use crate::engine::model::intake::Subject;
 use crate::engine::model::trigger::{Origin, Trigger};
 use payload::{Account, IssueComment, Labeled, Pushed};
 
@@ -81,33 +82,79 @@ impl Decision {
     }
 }
 
+/// A decision, and what the delivery is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decided {
+    /// What the delivery is about.
+    pub subject: Subject,
+    /// The decision.
+    pub decision: Decision,
+}
+
+impl From<Decision> for Decided {
+    fn from(decision: Decision) -> Self {
+        Self {
+            subject: Subject::default(),
+            decision,
+        }
+    }
+}
+
 /// Decides what to do about the delivery of `event` with `body`.
 ///
 /// # Errors
 /// Returns [`PayloadError`] if the body of a relevant event and action is invalid. Unknown events
 /// and actions are ignored.
-pub fn decide(event: &str, body: &[u8], facts: &AppIdentity) -> Result<Decision, PayloadError> {
+pub fn decide(event: &str, body: &[u8], facts: &AppIdentity) -> Result<Decided, PayloadError> {
     match event {
         "issue_comment" => match payload::read::<IssueComment<'_>>(event, body) {
-            Ok(read) => Ok(comment::comment(&read, facts)),
+            Ok(read) => Ok(Decided {
+                subject: read.subject(),
+                decision: comment::comment(&read, facts),
+            }),
             Err(error) => unreadable(event, body, &["created", "edited"], error),
         },
         "pull_request" if is_push(event, body) => {
-            payload::read::<Pushed<'_>>(event, body).map(|read| pushed(&read, facts))
+            payload::read::<Pushed<'_>>(event, body).map(|read| Decided {
+                subject: read.subject(),
+                decision: pushed(&read, facts),
+            })
         }
         "issues" | "pull_request" => match payload::read::<Labeled<'_>>(event, body) {
-            Ok(read) => Ok(labeled(&read, event == "pull_request", facts)),
+            Ok(read) => Ok(Decided {
+                subject: read.subject(),
+                decision: labeled(&read, event == "pull_request", facts),
+            }),
             Err(error) => unreadable(event, body, &["labeled"], error),
         },
         "installation" => match payload::read::<payload::Installation<'_>>(event, body) {
-            Ok(read) => Ok(installation(&read)),
+            Ok(read) => Ok(Decided {
+                subject: Subject {
+                    action: Some(read.action.to_string()),
+                    ..Subject::default()
+                },
+                decision: installation(&read),
+            }),
             Err(error) => unreadable(event, body, &["deleted"], error),
         },
-        "installation_repositories" => Ok(Decision::ignore("nothing is stored per repository")),
-        "ping" => Ok(ping(body)),
-        _ => Ok(Decision::ignore(format!(
-            "this App does not handle `{event}` events"
-        ))),
+        "installation_repositories" => {
+            Ok(Decision::ignore("nothing is stored per repository").into())
+        }
+        "ping" => Ok(ping(body).into()),
+        _ => Ok(Decision::ignore(format!("this App does not handle `{event}` events")).into()),
+    }
+}
+
+/// Returns whether [`decide`] can do anything but ignore a delivery of this event and action. Where
+/// this is false, its payload need not be read.
+pub fn concerns_us(event: &str, action: Option<&str>) -> bool {
+    let action = action.unwrap_or_default();
+    match event {
+        "issue_comment" => matches!(action, "created" | "edited"),
+        "issues" => action == "labeled",
+        "pull_request" => matches!(action, "labeled" | "opened" | "reopened" | "synchronize"),
+        "installation" => action == "deleted",
+        _ => false,
     }
 }
 
@@ -118,12 +165,18 @@ fn unreadable(
     body: &[u8],
     concern_us: &[&str],
     error: PayloadError,
-) -> Result<Decision, PayloadError> {
+) -> Result<Decided, PayloadError> {
     let envelope: payload::Envelope<'_> = payload::read(event, body)?;
     if concern_us.contains(&envelope.action.as_ref()) {
         return Err(error);
     }
-    Ok(other_action(event, &envelope.action))
+    Ok(Decided {
+        subject: Subject {
+            action: Some(envelope.action.to_string()),
+            ..Subject::default()
+        },
+        decision: other_action(event, &envelope.action),
+    })
 }
 
 fn other_action(event: &str, action: &str) -> Decision {
@@ -198,6 +251,7 @@ fn labeled(read: &Labeled<'_>, pull_request: bool, facts: &AppIdentity) -> Decis
             options: Vec::new(),
             guidance: None,
             also: Vec::new(),
+            expired: false,
             inline: None,
             opening: read.issue.opening(),
             at: read.issue.updated_at.0,
@@ -250,6 +304,7 @@ fn pushed(read: &Pushed<'_>, facts: &AppIdentity) -> Decision {
             options: Vec::new(),
             guidance: None,
             also: Vec::new(),
+            expired: false,
             inline: None,
             opening: proposed.opening(),
             at: proposed.updated_at.0,

@@ -11,6 +11,7 @@ use super::services::Services;
 use super::steps::{Context, publish};
 use super::store::{Claimed, NewDelivery, NewRun, RunOutcome, StoreError};
 use crate::engine::model::failure::Code;
+use crate::engine::model::intake::Source;
 use crate::engine::model::progress::{Prepared, Progress, Saved};
 use crate::engine::model::run::{RunId, State};
 use crate::engine::model::time::Millis;
@@ -296,6 +297,7 @@ pub fn trigger(order: &Order, at: Millis) -> Trigger {
         options: Vec::new(),
         guidance: None,
         also: Vec::new(),
+        expired: false,
         inline: None,
         opening: None,
         at,
@@ -315,6 +317,7 @@ fn delivery(order: &Order, key: &str, now: Millis) -> NewDelivery {
         trigger,
     };
     NewDelivery {
+        source: Source::Terminal,
         guid: key.to_owned(),
         event: "local".to_owned(),
         action: None,

@@ -5,6 +5,7 @@ pub mod agent;
 pub mod candidate;
 pub mod conversation;
 pub mod failure;
+pub mod intake;
 pub mod progress;
 pub mod repository;
 pub mod research;

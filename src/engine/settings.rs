@@ -24,9 +24,11 @@ use crate::setting::{
 };
 
 pub mod hosts;
+mod intake;
 mod repository;
 mod resources;
 
+pub use self::intake::{LateSettings, ScanSettings, SweepSettings};
 pub use self::repository::{Instructions, RepositorySettings};
 pub use self::resources::ResourceLimits;
 
@@ -36,6 +38,12 @@ pub use self::resources::ResourceLimits;
 pub struct Settings {
     /// Execution and retries of runs.
     pub worker: WorkerSettings,
+    /// Reading of GitHub's delivery log.
+    pub sweep: SweepSettings,
+    /// Search for commands without a delivery.
+    pub scan: ScanSettings,
+    /// Commands that are found late.
+    pub late: LateSettings,
     /// The labels that start a command.
     #[serde(deserialize_with = "labels")]
     pub labels: Vec<(Command, String)>,
@@ -67,6 +75,9 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             worker: WorkerSettings::default(),
+            sweep: SweepSettings::default(),
+            scan: ScanSettings::default(),
+            late: LateSettings::default(),
             labels: default_labels()
                 .map(|(command, label)| (command, label.to_owned()))
                 .collect(),

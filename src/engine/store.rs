@@ -4,20 +4,24 @@
 //! Rules for every implementation:
 //! - [`Store::accept`] returns only after the delivery and its runs are on disk.
 //! - At most one run per `serial` key is ready, running or waiting; the others are blocked. They
-//!   are promoted in order of acceptance, in the same transaction that ends their predecessor. Runs
-//!   without a `serial` key are never blocked.
+//!   are promoted in the order of the time at which GitHub says they were requested, then of
+//!   acceptance, in the same transaction that ends their predecessor. Runs without a `serial` key are
+//!   never blocked. A run from another source than a webhook also precedes a later requested one that
+//!   is ready and was never started.
 //! - A write under a [`Lease`] fails with [`StoreError::Fenced`] once another worker holds the
 //!   lease.
 //! - Effects and audit entries are never deleted before their run.
 //! - Leases end by expiry only. A store that is used by a single process may also revoke all leases
 //!   when it is opened.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use async_trait::async_trait;
 
 use crate::engine::model::agent::{Micros, Spent, Tokens};
 use crate::engine::model::failure::Code;
+use crate::engine::model::intake::{DecisionRecord, LogState, LoggedAttempt, ScanState, Source};
 use crate::engine::model::progress::Progress;
 use crate::engine::model::run::{RunId, State};
 use crate::engine::model::time::Millis;
@@ -53,12 +57,14 @@ pub enum StoreError {
     },
 }
 
-/// A webhook delivery to be stored.
+/// A delivery to be stored.
 #[derive(Debug, Clone)]
 pub struct NewDelivery {
-    /// The header `X-GitHub-Delivery`.
+    /// The way in which it was received.
+    pub source: Source,
+    /// The GUID of the delivery.
     pub guid: String,
-    /// The header `X-GitHub-Event`.
+    /// The name of the event.
     pub event: String,
     /// The payload's `action`.
     pub action: Option<String>,
@@ -385,6 +391,54 @@ pub trait Store: Send + Sync + 'static {
     /// if too many deliveries are waiting to be written.
     async fn accept(&self, delivery: NewDelivery) -> Result<Accepted, StoreError>;
 
+    /// Records decisions about events that were not accepted as new. Those are recorded by
+    /// [`Store::accept`] itself.
+    async fn record_decisions(&self, decisions: &[DecisionRecord]) -> Result<(), StoreError>;
+
+    /// Returns at most `limit` decisions about an issue or pull request, newest first, with the
+    /// accepted ones.
+    async fn decisions_at(
+        &self,
+        repo: u64,
+        number: u64,
+        limit: u32,
+    ) -> Result<Vec<DecisionRecord>, StoreError>;
+
+    /// Returns those of `guids` about which something was decided.
+    async fn decided(&self, guids: &[&str]) -> Result<HashSet<String>, StoreError>;
+
+    /// Returns those of the comments of a repository, given as the number of the issue and the id
+    /// of the comment, that were accepted, or about which something was decided when they were
+    /// created.
+    async fn decided_comments(
+        &self,
+        repo: u64,
+        comments: &[(u64, u64)],
+    ) -> Result<HashSet<u64>, StoreError>;
+
+    /// Returns the state of reading GitHub's delivery log; `None` before the first time.
+    async fn log_state(&self) -> Result<Option<LogState>, StoreError>;
+
+    /// Replaces the state of reading GitHub's delivery log, and adds attempts whose payloads are
+    /// to be fetched, in one transaction. One attempt is kept per GUID: the first added.
+    async fn save_log_state(
+        &self,
+        state: &LogState,
+        missed: &[LoggedAttempt],
+    ) -> Result<(), StoreError>;
+
+    /// Returns at most `limit` attempts whose payloads are to be fetched, the oldest first.
+    async fn missed(&self, limit: u32) -> Result<Vec<LoggedAttempt>, StoreError>;
+
+    /// Removes an attempt whose payload was handled.
+    async fn drop_missed(&self, id: u64) -> Result<(), StoreError>;
+
+    /// Returns how far the comments and issues of a repository have been scanned.
+    async fn scan_state(&self, repo: u64) -> Result<Option<ScanState>, StoreError>;
+
+    /// Replaces the result of [`Store::scan_state`].
+    async fn save_scan_state(&self, repo: u64, state: &ScanState) -> Result<(), StoreError>;
+
     /// Claims one ready run, or a waiting one that is due: fairly across repositories, and oldest
     /// first within a repository. A run whose trigger or progress cannot be read is failed with
     /// [`Internal`](Code::Internal), and [`StoreError::Corrupt`] is returned.
@@ -483,12 +537,10 @@ pub trait Store: Send + Sync + 'static {
     /// Returns at most `limit` runs of all places, newest first, for operators.
     async fn recent_runs(&self, limit: u32) -> Result<Vec<RunView>, StoreError>;
 
-    /// Returns the number of unfinished runs with the same `serial` key that were accepted before
-    /// this one.
+    /// Returns the number of unfinished runs with the same `serial` key that precede this one.
     async fn ahead_of(&self, run: &RunId) -> Result<u64, StoreError>;
 
-    /// Requests the cancellation of every unfinished serial run at `place` that was accepted before
-    /// `before`. Ready and waiting ones become claimable at once so that they can report. Returns
+    /// Requests the cancellation of every unfinished serial run at `place` that precedes `before`. Ready and waiting ones become claimable at once so that they can report. Returns
     /// the affected runs.
     async fn request_cancel(
         &self,
@@ -571,7 +623,7 @@ pub trait Store: Send + Sync + 'static {
     async fn counts(&self) -> Result<QueueCounts, StoreError>;
 
     /// Deletes runs that ended before `before`, with their effects, messages, audit entries and
-    /// deliveries. Their spending is kept for another day, because budgets cover 24 hours. Returns
+    /// deliveries, and decisions made before it. Their spending is kept for another day, because budgets cover 24 hours. Returns
     /// the number of deleted deliveries.
     async fn prune(&self, before: Millis) -> Result<u64, StoreError>;
 

@@ -136,6 +136,7 @@ fn conversation(bodies: impl Iterator<Item = String>) -> (Conversation, Trigger)
     let trigger = Trigger {
         command: Command::SaveRawPlan,
         also: Vec::new(),
+        expired: false,
         actor: posts[0].author.clone().unwrap(),
         place: place.clone(),
         origin: Origin::Comment {

@@ -479,6 +479,7 @@ fn trigger(guidance: &str) -> Trigger {
         options: Vec::new(),
         guidance: Some(guidance.into()),
         also: Vec::new(),
+        expired: false,
         inline: None,
         opening: None,
         at: Millis(1_780_000_000_000),

@@ -160,7 +160,7 @@ fn published_examples_that_are_given_a_command_become_runs() {
             .entry(format!("{} {action}", example.event))
             .or_default();
         class[0] += 1;
-        if let Decision::Runs { triggers, .. } = decision {
+        if let Decision::Runs { triggers, .. } = decision.decision {
             class[1] += 1;
             assert_eq!(triggers.len(), 1);
             assert_eq!(triggers[0].command, Command::SavePlan);

@@ -25,10 +25,13 @@ use planwright::adapters::web::{self, server};
 use planwright::adapters::webhook::Receiver;
 use planwright::engine::clock::Clock;
 use planwright::engine::decide::AppIdentity;
+use planwright::engine::intake::Intake;
 use planwright::engine::model::agent::Spent;
+use planwright::engine::model::intake::{DecisionRecord, LogState, LoggedAttempt, ScanState};
 use planwright::engine::model::progress::Progress;
 use planwright::engine::model::run::RunId;
 use planwright::engine::model::time::Millis;
+use planwright::engine::settings::LateSettings;
 use planwright::engine::store::*;
 use planwright::formats::command::Command;
 use planwright::formats::question::{Choice, Question, boxes};
@@ -89,6 +92,7 @@ pub(crate) enum Mood {
 pub(crate) struct FakeStore {
     pub(crate) mood: Mutex<Mood>,
     pub(crate) deliveries: Mutex<Vec<NewDelivery>>,
+    pub(crate) decisions: Mutex<Vec<DecisionRecord>>,
     seen: Mutex<HashSet<String>>,
     pub(crate) pings: AtomicU64,
     pub(crate) ping_fails: AtomicBool,
@@ -103,6 +107,7 @@ impl FakeStore {
         Self {
             mood: Mutex::new(Mood::Well),
             deliveries: Mutex::default(),
+            decisions: Mutex::default(),
             seen: Mutex::default(),
             pings: AtomicU64::new(0),
             ping_fails: AtomicBool::new(false),
@@ -144,6 +149,37 @@ impl Store for FakeStore {
         Ok(())
     }
 
+    async fn record_decisions(&self, decisions: &[DecisionRecord]) -> Outcome<()> {
+        self.decisions.lock().unwrap().extend_from_slice(decisions);
+        Ok(())
+    }
+    async fn decisions_at(&self, _: u64, _: u64, _: u32) -> Outcome<Vec<DecisionRecord>> {
+        unreachable!()
+    }
+    async fn decided(&self, _: &[&str]) -> Outcome<HashSet<String>> {
+        unreachable!()
+    }
+    async fn decided_comments(&self, _: u64, _: &[(u64, u64)]) -> Outcome<HashSet<u64>> {
+        unreachable!()
+    }
+    async fn log_state(&self) -> Outcome<Option<LogState>> {
+        unreachable!()
+    }
+    async fn save_log_state(&self, _: &LogState, _: &[LoggedAttempt]) -> Outcome<()> {
+        unreachable!()
+    }
+    async fn missed(&self, _: u32) -> Outcome<Vec<LoggedAttempt>> {
+        unreachable!()
+    }
+    async fn drop_missed(&self, _: u64) -> Outcome<()> {
+        unreachable!()
+    }
+    async fn scan_state(&self, _: u64) -> Outcome<Option<ScanState>> {
+        unreachable!()
+    }
+    async fn save_scan_state(&self, _: u64, _: &ScanState) -> Outcome<()> {
+        unreachable!()
+    }
     async fn claim(&self, _: &str, _: Millis, _: Duration) -> Outcome<Option<Claimed>> {
         unreachable!()
     }
@@ -287,6 +323,7 @@ impl Clock for Hand {
 pub(crate) struct Rig {
     pub(crate) store: Arc<FakeStore>,
     pub(crate) clock: Arc<Hand>,
+    pub(crate) intake: Arc<Intake>,
     pub(crate) receiver: Arc<Receiver>,
     pub(crate) address: SocketAddr,
     pub(crate) stop: CancellationToken,
@@ -326,13 +363,14 @@ pub(crate) async fn start_bounded(keep_payloads: bool, max_connections: usize) -
         allowed_bots: Vec::new(),
     };
     let secrets = [SECRET, OLD_SECRET].map(SecretString::from).to_vec();
-    let receiver = Arc::new(Receiver::new(
+    let intake = Arc::new(Intake::new(
         store.clone(),
         clock.clone(),
         facts,
-        secrets,
+        LateSettings::default(),
         keep_payloads,
     ));
+    let receiver = Arc::new(Receiver::new(intake.clone(), clock.clone(), secrets));
     let health = Health::new(clock.clone(), vec![Box::new(StoreCheck(store.clone()))]);
     let app = web::app(receiver.clone().router("/webhook"), Arc::new(health));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -342,6 +380,7 @@ pub(crate) async fn start_bounded(keep_payloads: bool, max_connections: usize) -
     Rig {
         store,
         clock,
+        intake,
         receiver,
         address,
         stop,

@@ -723,6 +723,7 @@ async fn effects(judged: &Judged, folder: &tempfile::TempDir) -> Effects {
         ..crate::store_contract::new_run(1, 1)
     };
     let delivery = NewDelivery {
+        source: planwright::engine::model::intake::Source::Webhook,
         guid: "guid".into(),
         event: "issue_comment".into(),
         action: None,

@@ -6,6 +6,7 @@
 pub(crate) mod accept;
 pub(crate) mod asks;
 pub(crate) mod claim;
+pub(crate) mod intake;
 pub(crate) mod lease;
 pub(crate) mod messages;
 pub(crate) mod queue;
@@ -15,6 +16,7 @@ pub(crate) mod spending;
 use std::time::Duration;
 
 use planwright::engine::model::failure::Code;
+use planwright::engine::model::intake::Source;
 use planwright::engine::model::progress::Progress;
 use planwright::engine::model::run::{RunId, State};
 use planwright::engine::model::time::Millis;
@@ -50,6 +52,13 @@ macro_rules! for_each_rule {
             claim::acknowledgement_survives_promotion
             claim::acknowledged_while_running
             claim::arrivals_are_not_lost
+            intake::every_decision_about_a_place_is_listed
+            intake::old_decisions_are_pruned
+            intake::missed_deliveries_wait_oldest_first
+            intake::scans_are_remembered_by_repository
+            intake::a_late_delivery_precedes_what_was_requested_later
+            intake::a_late_delivery_does_not_interrupt_a_run
+            intake::a_late_cancel_spares_what_was_requested_later
             lease::attempts_and_fences_are_counted
             lease::writes_without_the_lease_are_refused
             lease::heartbeats_extend_and_tell
@@ -117,6 +126,7 @@ pub(crate) fn new_run(repo: u64, number: u64) -> NewRun {
         options: Vec::new(),
         guidance: None,
         also: Vec::new(),
+        expired: false,
         inline: None,
         opening: None,
         at: at(0),
@@ -135,6 +145,7 @@ pub(crate) fn new_run(repo: u64, number: u64) -> NewRun {
 /// A delivery with these runs that arrived at [`at`]`(ms)`.
 pub(crate) fn delivery(guid: &str, ms: i64, runs: Vec<NewRun>) -> NewDelivery {
     NewDelivery {
+        source: Source::Webhook,
         guid: guid.into(),
         event: "issue_comment".into(),
         action: Some("created".into()),

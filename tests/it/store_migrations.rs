@@ -74,7 +74,7 @@ macro_rules! with_saved {
 
 /// Rows as the program of that schema would have left them, one script per schema that can still be
 /// met.
-const ROWS: [(i64, &str); 6] = [
+const ROWS: [(i64, &str); 7] = [
     (1, two_runs!()),
     (2, concat!(two_runs!(), with_agents!())),
     (3, concat!(two_runs!(), with_agents!(), with_said!())),
@@ -104,6 +104,23 @@ const ROWS: [(i64, &str); 6] = [
             with_said!(),
             with_asks!(),
             with_saved!(),
+        ),
+    ),
+    (
+        7,
+        concat!(
+            two_runs!(),
+            "UPDATE runs SET told = 2, heard = 1 WHERE id = 'RUN1';
+             INSERT INTO messages VALUES (1, 'RUN1', 1700000000000, '{\"m\":1}'), (2, 'RUN1', 1700000000001, '{\"m\":2}');
+             INSERT INTO spending VALUES ('RUN1', 'plan/1', 1, 7, 1700000000000, 1, 30, 2, 1, 500, 400, 20);
+             INSERT INTO spending VALUES ('RUN1', 'plan/2', 1, 7, 1700000000001, 0, NULL, NULL, NULL, 0, 0, 0);
+             INSERT INTO usage VALUES (1, 19675, 7, 'save-plan', 1, 2, 30, 500, 400, 20);",
+            with_said!(),
+            with_asks!(),
+            with_saved!(),
+            "UPDATE runs SET said_ms = created_ms;
+             INSERT INTO decisions VALUES (1, 1700000000000, 'webhook', 'g5', 'issue_comment', 'created', 1, 1, 99, 'ignored', 'no');
+             INSERT INTO missed VALUES (3804004623172239366, 'g6', 'issue_comment', 'created', 1700000000000, 502, 1);",
         ),
     ),
 ];
@@ -175,11 +192,14 @@ async fn every_old_schema_opens_with_its_rows() {
             .collect();
         match version {
             1 => assert_eq!(known, []),
-            6 => assert_eq!(known, [("save-plan", 1, 30, 500)]),
+            6.. => assert_eq!(known, [("save-plan", 1, 30, 500)]),
             // What was spent in the last days before the migration counts.
             _ => assert_eq!(known, [("save-plan", 1, 30, 0)]),
         }
         has_messages_and_spending(&store, &mine, version).await;
+        let later = usize::from(version >= 7);
+        assert_eq!(store.missed(9).await.unwrap().len(), later);
+        assert_eq!(store.decided(&["g2", "g5"]).await.unwrap().len(), 1 + later);
         store.close().await;
     }
 }
@@ -215,7 +235,7 @@ async fn other_schemas_are_refused_untouched() {
         (
             "INSERT INTO _sqlx_migrations VALUES (9999, 'later', '', 1, x'00', 0)",
             "the store failed: the database PATH was written by a newer planwright (its schema is 9999, this program \
-             knows 6): install the newer version; nothing was changed",
+             knows 7): install the newer version; nothing was changed",
         ),
         (
             "UPDATE _sqlx_migrations SET checksum = x'00' WHERE version = 1",

@@ -160,6 +160,7 @@ fn conversation(text: &str) -> (Conversation, Trigger) {
         options: Vec::new(),
         guidance: None,
         also: Vec::new(),
+        expired: false,
         inline: None,
         opening: None,
         at: Millis(1),

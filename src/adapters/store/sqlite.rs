@@ -8,6 +8,7 @@ mod answers;
 mod changes;
 mod errors;
 mod group_commit;
+mod intake;
 mod lease;
 mod open;
 mod queue;
@@ -17,6 +18,7 @@ mod upkeep;
 mod views;
 mod writer;
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -32,6 +34,7 @@ use self::accept::EncodedDelivery;
 use self::group_commit::Pending;
 use self::writer::Writer;
 use crate::engine::model::agent::Spent;
+use crate::engine::model::intake::{DecisionRecord, LogState, LoggedAttempt, ScanState};
 use crate::engine::model::progress::Progress;
 use crate::engine::model::run::RunId;
 use crate::engine::model::time::Millis;
@@ -174,6 +177,62 @@ impl Store for SqliteStore {
                 TrySendError::Closed(_) => errors::closed(),
             })?;
         stored.await.unwrap_or_else(|_| Err(errors::closed()))
+    }
+
+    async fn record_decisions(&self, decisions: &[DecisionRecord]) -> Result<(), StoreError> {
+        if decisions.is_empty() {
+            return Ok(());
+        }
+        write!(self, intake::record, decisions)
+    }
+
+    async fn decisions_at(
+        &self,
+        repo: u64,
+        number: u64,
+        limit: u32,
+    ) -> Result<Vec<DecisionRecord>, StoreError> {
+        intake::at_place(&self.core.reader, repo, number, limit).await
+    }
+
+    async fn decided(&self, guids: &[&str]) -> Result<HashSet<String>, StoreError> {
+        intake::decided(&self.core.reader, guids).await
+    }
+
+    async fn decided_comments(
+        &self,
+        repo: u64,
+        comments: &[(u64, u64)],
+    ) -> Result<HashSet<u64>, StoreError> {
+        intake::decided_comments(&self.core.reader, repo, comments).await
+    }
+
+    async fn log_state(&self) -> Result<Option<LogState>, StoreError> {
+        intake::log_state(&self.core.reader).await
+    }
+
+    async fn save_log_state(
+        &self,
+        state: &LogState,
+        missed: &[LoggedAttempt],
+    ) -> Result<(), StoreError> {
+        write!(self, intake::save_log_state, state, missed)
+    }
+
+    async fn missed(&self, limit: u32) -> Result<Vec<LoggedAttempt>, StoreError> {
+        intake::missed(&self.core.reader, limit).await
+    }
+
+    async fn drop_missed(&self, id: u64) -> Result<(), StoreError> {
+        write!(self, intake::drop_missed, id)
+    }
+
+    async fn scan_state(&self, repo: u64) -> Result<Option<ScanState>, StoreError> {
+        intake::scan_state(&self.core.reader, repo).await
+    }
+
+    async fn save_scan_state(&self, repo: u64, state: &ScanState) -> Result<(), StoreError> {
+        write!(self, intake::save_scan_state, repo, state)
     }
 
     async fn claim(

@@ -11,8 +11,8 @@ use http::header::{ALLOW, RETRY_AFTER};
 use http::{HeaderValue, StatusCode};
 use serde::Serialize;
 
+use crate::engine::intake::Outcome;
 use crate::engine::model::run::RunId;
-use crate::engine::store::StoreError;
 
 /// Seconds after which a sender may try again. GitHub itself does not retry.
 const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("5");
@@ -69,16 +69,6 @@ impl Answer {
         )
     }
 
-    /// Hides the store's message, which is logged: a sender is not an operator.
-    pub(super) fn busy(error: &StoreError) -> Self {
-        Self::Busy {
-            message: match error {
-                StoreError::Busy => error.to_string(),
-                _ => "the delivery could not be stored".to_owned(),
-            },
-        }
-    }
-
     fn code(&self) -> StatusCode {
         match self {
             Self::Accepted { .. } | Self::Requeued => StatusCode::ACCEPTED,
@@ -87,6 +77,23 @@ impl Answer {
             }
             Self::Refused { code, .. } => *code,
             Self::Busy { .. } => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+}
+
+impl From<Outcome> for Answer {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Accepted(runs) => Self::Accepted { runs },
+            Outcome::Duplicate => Self::Duplicate,
+            Outcome::Requeued => Self::Requeued,
+            Outcome::Pong { missing_events } => Self::Pong { missing_events },
+            Outcome::Installed => Self::Installed,
+            Outcome::Ignored(why) => Self::Ignored { why },
+            Outcome::Refused(error) => {
+                Self::refused(StatusCode::BAD_REQUEST, "payload", error.to_string())
+            }
+            Outcome::Busy(message) => Self::Busy { message },
         }
     }
 }

@@ -6,6 +6,8 @@ use secrecy::SecretString;
 use super::body::Buffered;
 use super::headers::Head;
 use crate::adapters::signature::{self, SignatureError};
+use crate::engine::intake::Authentic;
+use crate::engine::model::intake::Source;
 
 /// A delivery that was signed with one of our secrets.
 #[derive(Debug)]
@@ -24,24 +26,25 @@ impl Verified {
         signature::verify(secrets, &body.bytes, &head.signature)?;
         Ok(Self { head, body })
     }
+}
 
-    /// `X-GitHub-Event`.
-    pub fn event(&self) -> &str {
-        &self.head.event
+impl Authentic for Verified {
+    fn source(&self) -> Source {
+        Source::Webhook
     }
 
     /// `X-GitHub-Delivery`.
-    pub fn guid(&self) -> &str {
+    fn guid(&self) -> &str {
         &self.head.guid
     }
 
-    /// Returns the raw body.
-    pub fn body(&self) -> &[u8] {
-        &self.body.bytes
+    /// `X-GitHub-Event`.
+    fn event(&self) -> &str {
+        &self.head.event
     }
 
-    /// Returns the raw body without copying it.
-    pub(super) fn shared_body(&self) -> Bytes {
-        self.body.bytes.clone()
+    /// The raw body.
+    fn body(&self) -> &Bytes {
+        &self.body.bytes
     }
 }

@@ -128,6 +128,7 @@ fn bare(
         options: Vec::new(),
         guidance: None,
         also: Vec::new(),
+        expired: false,
         inline: None,
         opening: read.issue.opening(),
         at: if edited {

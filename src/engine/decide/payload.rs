@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, IgnoredAny, Visitor};
 use serde_json::value::RawValue;
 
+use crate::engine::model::intake::Subject;
 use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::{Actor, IssueRef, Repo, digest};
 
@@ -85,6 +86,17 @@ pub(super) struct IssueComment<'a> {
     pub(super) changes: Changes<'a>,
 }
 
+impl IssueComment<'_> {
+    pub(super) fn subject(&self) -> Subject {
+        Subject {
+            action: Some(self.action.to_string()),
+            repo: Some(self.repository.id),
+            number: Some(self.issue.number),
+            comment: Some(self.comment.id),
+        }
+    }
+}
+
 /// The parts of `issues` and `pull_request` payloads that the action `labeled` needs.
 #[derive(Debug, Deserialize)]
 pub(super) struct Labeled<'a> {
@@ -102,9 +114,22 @@ pub(super) struct Labeled<'a> {
     pub(super) installation: Option<Id>,
 }
 
+impl Labeled<'_> {
+    pub(super) fn subject(&self) -> Subject {
+        Subject {
+            action: Some(self.action.to_string()),
+            repo: Some(self.repository.id),
+            number: Some(self.issue.number),
+            comment: None,
+        }
+    }
+}
+
 /// The parts of `pull_request` payloads that new commits need.
 #[derive(Debug, Deserialize)]
 pub(super) struct Pushed<'a> {
+    #[serde(borrow, default)]
+    action: Cow<'a, str>,
     #[serde(borrow)]
     pub(super) pull_request: Proposed<'a>,
     #[serde(borrow)]
@@ -112,6 +137,17 @@ pub(super) struct Pushed<'a> {
     #[serde(borrow)]
     pub(super) sender: Account<'a>,
     pub(super) installation: Option<Id>,
+}
+
+impl Pushed<'_> {
+    pub(super) fn subject(&self) -> Subject {
+        Subject {
+            action: Some(self.action.to_string()),
+            repo: Some(self.repository.id),
+            number: Some(self.pull_request.number),
+            comment: None,
+        }
+    }
 }
 
 /// The pull request of [`Pushed`].

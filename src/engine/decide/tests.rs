@@ -46,7 +46,7 @@ fn facts() -> AppIdentity {
 }
 
 fn decided(event: &str, body: &str) -> Decision {
-    decide(event, body.as_bytes(), &facts()).unwrap()
+    decide(event, body.as_bytes(), &facts()).unwrap().decision
 }
 
 /// `body` with the member at each JSON pointer replaced; `null` takes the member out.

@@ -87,6 +87,7 @@ fn conversation(text: &str) -> (Conversation, Trigger) {
         guidance: Some(command.trim_start_matches("/save-plan").trim().to_owned())
             .filter(|text| !text.is_empty()),
         also: Vec::new(),
+        expired: false,
         inline: (!inline.is_empty()).then(|| inline.to_owned()),
         opening: None,
         at: own.created,

@@ -49,6 +49,7 @@ fn trigger(command: Command) -> Trigger {
         options: Vec::new(),
         guidance: None,
         also: Vec::new(),
+        expired: false,
         inline: None,
         opening: None,
         at: Millis(1_780_000_000_000),

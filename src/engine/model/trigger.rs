@@ -121,6 +121,9 @@ pub struct Trigger {
     /// Further commands directly after this one in the same comment, answered together with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Command>,
+    /// Whether it was found too late to be executed, so that only a comment says so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub expired: bool,
     /// Plan contained in the command's own comment, verbatim.
     pub inline: Option<String>,
     /// [`digest`] of the opening text in the payload, used to detect later edits. GitHub's REST API
@@ -176,6 +179,7 @@ impl Trigger {
         Self {
             command: self.command,
             also: self.also.clone(),
+            expired: self.expired,
             actor: self.actor.clone(),
             place: self.place.clone(),
             origin,
@@ -193,11 +197,11 @@ impl Trigger {
     }
 
     /// Returns the key of the queue in which the command waits; `None` if it starts at once. A
-    /// command with invalid options also starts at once, so that its error is reported without
-    /// waiting for earlier runs.
+    /// command with invalid options and one that was found too late also start at once, so that
+    /// this is reported without waiting for earlier runs.
     pub fn serial(&self) -> Option<String> {
         let usable = || read_options(self.command, &self.options).is_ok();
-        (self.command.spec().execution == Execution::Queued && usable()).then(|| self.place.key())
+        (self.command.spec().execution == Execution::Queued && !self.expired && usable()).then(|| self.place.key())
     }
 }
 

@@ -55,6 +55,7 @@ fn trigger(text: &str, guidance: &str) -> Trigger {
         options: Vec::new(),
         guidance: Some(guidance.into()),
         also: Vec::new(),
+        expired: false,
         inline: None,
         opening: None,
         at: AT,

@@ -100,6 +100,7 @@ impl Rig {
             options: Vec::new(),
             guidance: None,
             also: Vec::new(),
+            expired: false,
             inline: None,
             opening: None,
             at: self.clock.now(),
@@ -133,6 +134,7 @@ impl Rig {
             trigger,
         };
         let delivery = NewDelivery {
+            source: planwright::engine::model::intake::Source::Webhook,
             guid: format!("guid-{number}"),
             event: "issue_comment".into(),
             action: Some("created".into()),

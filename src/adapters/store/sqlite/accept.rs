@@ -14,7 +14,9 @@ use sqlx::{Connection, SqliteConnection};
 use super::changes;
 use super::errors::{WriteError, column, corrupt, is_about_the_row, nullable};
 use super::queue::promote;
+use crate::engine::model::intake::Source;
 use crate::engine::model::run::RunId;
+use crate::engine::model::time::Millis;
 use crate::engine::store::{Accepted, NewDelivery, NewRun, StoreError};
 
 /// Parameters, in the order in which the statements use them: payloads and texts of deliveries
@@ -23,14 +25,16 @@ use crate::engine::store::{Accepted, NewDelivery, NewRun, StoreError};
 /// Row ids are consecutive, so an inserted row is identified by its distance from the last one.
 pub(super) const ALL_NEW: &str = "
 BEGIN IMMEDIATE;
-INSERT INTO deliveries (guid, event, action, installation, received_ms, payload, said, text)
+INSERT INTO deliveries (guid, event, action, installation, received_ms, payload, said, text, source)
 SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4,
        CASE WHEN value ->> 5 IS NOT NULL THEN substr(?, value ->> 5, value ->> 6) END, value ->> 7,
-       CASE WHEN value ->> 8 IS NOT NULL THEN CAST(substr(?, value ->> 8, value ->> 9) AS TEXT) END
+       CASE WHEN value ->> 8 IS NOT NULL THEN CAST(substr(?, value ->> 8, value ->> 9) AS TEXT) END,
+       value ->> 10
 FROM json_each(?);
-INSERT INTO runs (delivery, idx, created_ms, run_at_ms, id, command, serial, place, repo_id, installation, state)
+INSERT INTO runs (delivery, idx, created_ms, run_at_ms, id, command, serial, place, repo_id, installation, said_ms, state)
 SELECT (SELECT max(id) FROM deliveries) - (value ->> 0),
        value ->> 1, value ->> 2, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7, value ->> 8,
+       value ->> 10,
        CASE WHEN value ->> 5 IS NULL THEN 'ready'
             WHEN value ->> 9 AND NOT EXISTS (
                 SELECT 1 FROM runs AS active
@@ -46,10 +50,11 @@ UPDATE pulse SET beats = beats + 1 WHERE id = 1;
 COMMIT";
 
 pub(super) const INSERT_DELIVERIES: &str = "
-INSERT INTO deliveries (guid, event, action, installation, received_ms, payload, said, text)
+INSERT INTO deliveries (guid, event, action, installation, received_ms, payload, said, text, source)
 SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4,
        CASE WHEN value ->> 5 IS NOT NULL THEN substr(?2, value ->> 5, value ->> 6) END, value ->> 7,
-       CASE WHEN value ->> 8 IS NOT NULL THEN CAST(substr(?2, value ->> 8, value ->> 9) AS TEXT) END
+       CASE WHEN value ->> 8 IS NOT NULL THEN CAST(substr(?2, value ->> 8, value ->> 9) AS TEXT) END,
+       value ->> 10
 FROM json_each(?1)
 WHERE true
 ON CONFLICT DO NOTHING";
@@ -60,9 +65,9 @@ const GUIDS_SINCE: &str = "SELECT json_group_array(guid) FROM deliveries WHERE i
 /// A run starts as ready if it is not serial, or if it is the first of its place in the batch and
 /// the place has no active run. The SELECT is evaluated before the first row is inserted.
 pub(super) const INSERT_RUNS: &str = "
-INSERT INTO runs (delivery, idx, created_ms, run_at_ms, id, command, serial, place, repo_id, installation, state)
+INSERT INTO runs (delivery, idx, created_ms, run_at_ms, id, command, serial, place, repo_id, installation, said_ms, state)
 SELECT deliveries.id, value ->> 1, value ->> 2, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
-       value ->> 7, value ->> 8,
+       value ->> 7, value ->> 8, value ->> 10,
        CASE WHEN value ->> 5 IS NULL THEN 'ready'
             WHEN value ->> 9 AND NOT EXISTS (
                 SELECT 1 FROM runs AS active
@@ -87,6 +92,14 @@ WHERE delivery IN (
     CROSS JOIN deliveries ON deliveries.guid = value CROSS JOIN runs ON runs.delivery = deliveries.id
     GROUP BY runs.delivery HAVING min(runs.state = 'failed') = 1)
 RETURNING (SELECT guid FROM deliveries WHERE deliveries.id = runs.delivery) AS guid, serial";
+
+/// Blocks runs that are ready and were never started while one that was requested earlier waits at
+/// the same place.
+pub(super) const GIVE_WAY: &str = "
+UPDATE runs SET state = 'blocked'
+WHERE serial IN (SELECT value FROM json_each(?1)) AND state = 'ready' AND started_ms IS NULL AND EXISTS (
+    SELECT 1 FROM runs AS earlier
+    WHERE earlier.serial = runs.serial AND earlier.state = 'blocked' AND earlier.said_ms < runs.said_ms)";
 
 pub(super) const CANCEL_INSTALLATION: &str = "
 UPDATE runs
@@ -116,6 +129,7 @@ struct EncodedRun {
     place: String,
     repo_id: u64,
     installation: u64,
+    said: Millis,
     trigger: String,
 }
 
@@ -139,6 +153,7 @@ impl EncodedDelivery {
                 place: run.place,
                 repo_id: run.repo_id,
                 installation: run.installation,
+                said: run.trigger.at,
                 trigger: trigger?,
             })
         };
@@ -152,6 +167,11 @@ impl EncodedDelivery {
     /// Whether it cancels runs, which others in the same batch may add.
     pub(super) fn is_removal(&self) -> bool {
         self.new.installation_gone
+    }
+
+    /// Whether its runs may have been requested earlier than others that are ready.
+    fn is_late(&self) -> bool {
+        self.new.source != Source::Webhook
     }
 
     /// Number of bytes of payload and triggers.
@@ -182,6 +202,7 @@ pub(super) async fn accept(
 
     let new = insert_deliveries(&mut transaction, candidates()).await?;
     insert_runs(&mut transaction, candidates(), &new).await?;
+    give_way(&mut transaction, candidates(), &new).await?;
     let known: Vec<&str> = candidates()
         .map(|d| &*d.new.guid)
         .filter(|guid| !new.contains(*guid))
@@ -211,13 +232,16 @@ pub(super) async fn accept(
     Ok(outcomes.collect())
 }
 
-/// Stores the deliveries if all of them are new and none removes an installation. Otherwise returns
-/// false and changes nothing.
+/// Stores the deliveries if all of them are new and none removes an installation or is late.
+/// Otherwise returns false and changes nothing.
 async fn all_new(
     connection: &mut SqliteConnection,
     deliveries: &[EncodedDelivery],
 ) -> Result<bool, WriteError> {
-    if deliveries.iter().any(EncodedDelivery::is_removal) {
+    if deliveries
+        .iter()
+        .any(|delivery| delivery.is_removal() || delivery.is_late())
+    {
         return Ok(false);
     }
     let (payloads, delivery_rows) = delivery_rows(deliveries.iter());
@@ -264,7 +288,7 @@ impl Bytes {
 }
 
 /// GUID, event, action, installation, time, offset and length of the payload, deduplication key,
-/// offset and length of the text.
+/// offset and length of the text, source.
 type DeliveryRow<'a> = (
     &'a str,
     &'a str,
@@ -276,6 +300,7 @@ type DeliveryRow<'a> = (
     Option<&'a str>,
     Option<usize>,
     Option<usize>,
+    &'a str,
 );
 
 /// Returns the payloads and texts, and the rows.
@@ -300,14 +325,15 @@ fn delivery_rows<'a>(
                 d.dedup_key.as_deref(),
                 text.map(|(start, _)| start),
                 text.map(|(_, length)| length),
+                d.source.name(),
             )
         })
         .collect();
     (payloads, rows)
 }
 
-/// Delivery, index in it, time, id, command, serial, place, repository, installation, and whether
-/// it is the first of its place in the batch.
+/// Delivery, index in it, time, id, command, serial, place, repository, installation, whether it is
+/// the first of its place in the batch, and the time of the request.
 type RunRow<'a, D> = (
     D,
     usize,
@@ -319,6 +345,7 @@ type RunRow<'a, D> = (
     u64,
     u64,
     bool,
+    i64,
 );
 
 /// The rows of a batch's runs, and run, offset and length of their triggers.
@@ -352,6 +379,7 @@ fn run_rows<'a, D: Copy>(
                 run.repo_id,
                 run.installation,
                 serial.is_some_and(|serial| heads.insert(serial)),
+                run.said.0,
             ));
             let (start, length) = rows.triggers.add(run.trigger.as_bytes());
             rows.texts.push((&run.id, start, length));
@@ -404,6 +432,27 @@ async fn insert_runs(
         .execute(connection)
         .await?;
     Ok(())
+}
+
+/// Puts the runs of late deliveries before those at the same places that were requested later and
+/// were never started.
+async fn give_way(
+    connection: &mut SqliteConnection,
+    deliveries: impl Iterator<Item = &EncodedDelivery>,
+    new: &HashSet<String>,
+) -> Result<(), WriteError> {
+    let late = deliveries.filter(|one| one.is_late() && new.contains(&*one.new.guid));
+    let serials: Vec<String> = late
+        .flat_map(|one| one.runs.iter().filter_map(|run| run.serial.clone()))
+        .collect();
+    if serials.is_empty() {
+        return Ok(());
+    }
+    sqlx::query(GIVE_WAY)
+        .bind(json(&serials)?)
+        .execute(&mut *connection)
+        .await?;
+    promote(connection, &serials).await
 }
 
 /// Queues the runs of deliveries again whose runs have all failed, and returns their GUIDs.

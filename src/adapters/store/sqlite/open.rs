@@ -19,7 +19,7 @@ use crate::engine::store::StoreError;
 /// The migrations in order; the position in the list is the schema version, from 1.
 ///
 /// Not `sqlx::migrate!`: that macro compiles SQLite and sqlx a second time, for the compiler.
-const MIGRATIONS: [(&str, &str); 6] = [
+const MIGRATIONS: [(&str, &str); 7] = [
     ("queue", include_str!("../migrations/sqlite/0001_queue.sql")),
     (
         "agents",
@@ -35,6 +35,10 @@ const MIGRATIONS: [(&str, &str); 6] = [
     ),
     ("saved", include_str!("../migrations/sqlite/0005_saved.sql")),
     ("usage", include_str!("../migrations/sqlite/0006_usage.sql")),
+    (
+        "intake",
+        include_str!("../migrations/sqlite/0007_intake.sql"),
+    ),
 ];
 
 /// `PRAGMA application_id` of our files, set by the first migration: "PLNW".

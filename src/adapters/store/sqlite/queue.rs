@@ -14,12 +14,12 @@ use crate::engine::model::run::{RunId, State};
 use crate::engine::model::time::Millis;
 use crate::engine::store::{Lease, RunOutcome, StoreError};
 
-/// Makes the oldest blocked run of each given place ready that has no active one.
+/// Makes the blocked run that was requested first ready at each given place that has no active one.
 pub(super) const PROMOTE: &str = "
 UPDATE runs SET state = 'ready'
 WHERE seq IN (
     SELECT (SELECT next.seq FROM runs AS next
-            WHERE next.serial = place.value AND next.state = 'blocked' ORDER BY next.seq LIMIT 1)
+            WHERE next.serial = place.value AND next.state = 'blocked' ORDER BY next.said_ms, next.seq LIMIT 1)
     FROM json_each(?1) AS place
     WHERE NOT EXISTS (
         SELECT 1 FROM runs AS active
@@ -55,7 +55,7 @@ SET cancel_told = CASE WHEN cancel_requested IS NULL THEN 0 ELSE cancel_told END
     state = CASE state WHEN 'waiting' THEN 'ready' ELSE state END,
     run_at_ms = CASE state WHEN 'waiting' THEN created_ms ELSE run_at_ms END
 WHERE serial = ?1 AND state IN ('blocked', 'ready', 'running', 'waiting')
-  AND seq < (SELECT seq FROM runs WHERE id = ?2)
+  AND (said_ms, seq) < (SELECT said_ms, seq FROM runs WHERE id = ?2)
 RETURNING seq, id";
 
 pub(super) const REQUEUE: &str = "

@@ -48,7 +48,7 @@ async fn frequent_statements_never_scan_a_table() {
 
 /// Tables, and the aliases that the statements give the table of runs. The partial indexes `runs_…`
 /// (except `runs_serial`) hold only the rows the query is about; walking one is not a table scan.
-const TABLES: [&str; 16] = [
+const TABLES: [&str; 19] = [
     "deliveries",
     "runs",
     "texts",
@@ -59,6 +59,9 @@ const TABLES: [&str; 16] = [
     "usage",
     "asks",
     "saved",
+    "decisions",
+    "missed",
+    "earlier",
     "active",
     "next",
     "head",
@@ -67,12 +70,16 @@ const TABLES: [&str; 16] = [
     "other",
 ];
 
-const FREQUENT: [&str; 51] = [
+const FREQUENT: [&str; 55] = [
     accept::INSERT_DELIVERIES,
     accept::INSERT_RUNS,
     accept::INSERT_TEXTS,
     accept::REQUEUE,
     accept::CANCEL_INSTALLATION,
+    accept::GIVE_WAY,
+    intake::AT_PLACE,
+    intake::DECIDED,
+    intake::DECIDED_COMMENTS,
     queue::PROMOTE,
     queue::END,
     queue::PARK,

@@ -4,6 +4,7 @@ use sqlx::{Connection, SqliteConnection, SqlitePool};
 
 use super::accept::json;
 use super::errors::{WriteError, failed};
+use super::intake::DELETE_DECISIONS;
 use super::spending;
 use crate::engine::model::time::Millis;
 use crate::engine::store::{StoreError, USAGE_DAYS};
@@ -115,6 +116,7 @@ pub(super) async fn prune_some(
     let usage_before = before.minus(spending::DAY * USAGE_DAYS);
     for (delete, before) in [
         (DELETE_AUDIT, before),
+        (DELETE_DECISIONS, before),
         (DELETE_SPENDING, day_before),
         (DELETE_USAGE, usage_before),
         (DELETE_ASKS, day_before),

@@ -24,10 +24,11 @@ macro_rules! select_runs {
     };
 }
 
-/// Counts the unfinished runs with the same `serial` key that were accepted earlier.
+/// Counts the unfinished runs with the same `serial` key that precede a run.
 pub(super) const AHEAD: &str = "
 SELECT count(*) FROM runs AS this CROSS JOIN runs AS other
-WHERE this.id = ?1 AND other.serial = this.serial AND other.seq < this.seq
+WHERE this.id = ?1 AND other.serial = this.serial
+  AND (other.said_ms < this.said_ms OR (other.said_ms = this.said_ms AND other.seq < this.seq))
   AND other.state IN ('blocked', 'ready', 'running', 'waiting')";
 
 /// Counts each state from an index that holds only such runs.

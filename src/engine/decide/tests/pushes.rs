@@ -25,7 +25,7 @@ fn pushed(action: &str, labels: &[&str]) -> String {
 }
 
 fn decided(body: &str) -> Decision {
-    decide("pull_request", body.as_bytes(), &facts()).unwrap()
+    decide("pull_request", body.as_bytes(), &facts()).unwrap().decision
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn new_commits_ask_for_nothing_without_the_label_or_without_its_name() {
         assert_eq!(decided(&body), Decision::ignore(why));
     }
     let body = pushed("synchronize", &["check-plan"]);
-    let none = decide("pull_request", body.as_bytes(), &super::facts()).unwrap();
+    let none = decide("pull_request", body.as_bytes(), &super::facts()).unwrap().decision;
     assert_eq!(none, Decision::ignore(why));
 }
 

@@ -7,11 +7,11 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use super::Verified;
-use crate::engine::decide::{AppIdentity, Decision, PayloadError, decide};
+use crate::engine::decide::{AppIdentity, Decided, PayloadError, decide};
 
 /// Maximum size of a body that is decided on the thread that read it, in bytes. GitHub's part is
 /// about 10 KiB, and the rest is a comment that is parsed in a few milliseconds.
@@ -22,33 +22,34 @@ const MAX_WAIT: Duration = Duration::from_secs(7);
 
 /// Limits concurrent decisions to the number of processors.
 #[derive(Debug)]
-pub(super) struct Decisions(Arc<Semaphore>);
+pub(super) struct Parsing(Arc<Semaphore>);
 
-impl Default for Decisions {
+impl Default for Parsing {
     fn default() -> Self {
         let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
         Self(Arc::new(Semaphore::new(processors)))
     }
 }
 
-impl Decisions {
-    /// Decides what `delivery` asks for; `None` if too many others wait.
+impl Parsing {
+    /// Decides what the delivery of `event` with `body` asks for; `None` if too many others wait.
     pub(super) async fn decide(
         &self,
-        delivery: &Verified,
-        facts: &Arc<AppIdentity>,
-    ) -> Option<Result<Decision, PayloadError>> {
-        if delivery.body().len() <= MAX_DIRECT_BODY {
-            return Some(decide(delivery.event(), delivery.body(), facts));
+        event: &str,
+        body: &Bytes,
+        identity: &Arc<AppIdentity>,
+    ) -> Option<Result<Decided, PayloadError>> {
+        if body.len() <= MAX_DIRECT_BODY {
+            return Some(decide(event, body, identity));
         }
         let turn = timeout(MAX_WAIT, Arc::clone(&self.0).acquire_owned());
         let turn = turn.await.ok()?.ok()?;
-        let (event, body) = (delivery.event().to_owned(), delivery.shared_body());
-        let facts = Arc::clone(facts);
+        let (event, body) = (event.to_owned(), body.clone());
+        let identity = Arc::clone(identity);
         let decided = tokio::task::spawn_blocking(move || {
             // Held until the work is done, even if the sender has hung up by then.
             let _turn = turn;
-            decide(&event, &body, &facts)
+            decide(&event, &body, &identity)
         });
         decided.await.ok()
     }
