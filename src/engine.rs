@@ -25,4 +25,5 @@ pub mod settings;
 pub mod steps;
 pub mod stop;
 pub mod store;
+pub mod sweep;
 pub mod worker;

@@ -30,6 +30,7 @@ mod archive;
 mod auth;
 mod checks;
 mod client;
+mod deliveries;
 mod downloads;
 mod files;
 mod limit;
@@ -44,6 +45,7 @@ mod transport;
 mod trees;
 mod wire;
 
+pub use deliveries::LoggedDelivery;
 pub use reader::{IssueFilter, IssueSummary, ListEntry, Reader, ReaderConfig};
 
 /// Default `User-Agent`, which GitHub requires.

@@ -62,6 +62,7 @@ mod engine_research;
 mod engine_save;
 mod engine_source;
 mod engine_status;
+mod engine_sweep;
 mod engine_texts;
 mod engine_trust;
 mod engine_unclear;

@@ -201,7 +201,8 @@ impl Trigger {
     /// this is reported without waiting for earlier runs.
     pub fn serial(&self) -> Option<String> {
         let usable = || read_options(self.command, &self.options).is_ok();
-        (self.command.spec().execution == Execution::Queued && !self.expired && usable()).then(|| self.place.key())
+        (self.command.spec().execution == Execution::Queued && !self.expired && usable())
+            .then(|| self.place.key())
     }
 }
 

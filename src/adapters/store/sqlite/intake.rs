@@ -61,8 +61,7 @@ FROM json_each(?1)
 WHERE true
 ON CONFLICT (guid) DO UPDATE SET delivered_ms = min(delivered_ms, excluded.delivered_ms)";
 
-pub(super) const MISSED: &str =
-    "SELECT id, guid, event, action, delivered_ms, status, repo FROM missed ORDER BY delivered_ms, id LIMIT ?1";
+pub(super) const MISSED: &str = "SELECT id, guid, event, action, delivered_ms, status, repo FROM missed ORDER BY delivered_ms, id LIMIT ?1";
 
 /// Deletes old decisions. They are in order of time, so that only the oldest need to be looked at.
 pub(super) const DELETE_DECISIONS: &str = "

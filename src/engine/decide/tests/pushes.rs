@@ -25,7 +25,9 @@ fn pushed(action: &str, labels: &[&str]) -> String {
 }
 
 fn decided(body: &str) -> Decision {
-    decide("pull_request", body.as_bytes(), &facts()).unwrap().decision
+    decide("pull_request", body.as_bytes(), &facts())
+        .unwrap()
+        .decision
 }
 
 #[test]
@@ -74,7 +76,9 @@ fn new_commits_ask_for_nothing_without_the_label_or_without_its_name() {
         assert_eq!(decided(&body), Decision::ignore(why));
     }
     let body = pushed("synchronize", &["check-plan"]);
-    let none = decide("pull_request", body.as_bytes(), &super::facts()).unwrap().decision;
+    let none = decide("pull_request", body.as_bytes(), &super::facts())
+        .unwrap()
+        .decision;
     assert_eq!(none, Decision::ignore(why));
 }
 
