@@ -10,6 +10,7 @@
 mod boxes;
 mod edits;
 mod pushes;
+mod slugless;
 mod unusable;
 
 use serde_json::{Value, json};
