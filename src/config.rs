@@ -24,7 +24,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use url::Url;
 
-use crate::engine::decide::AppIdentity;
+use crate::engine::decide::{AppIdentity, AppSlug};
 use crate::engine::settings::Settings;
 use crate::engine::steps::source::attachment::web_root;
 use crate::setting::Rule::{
@@ -157,7 +157,7 @@ impl Config {
     pub fn facts(&self) -> AppIdentity {
         AppIdentity {
             app_id: self.github.app_id,
-            app_slug: self.github.app_slug.clone(),
+            app_slug: AppSlug::new(self.github.app_slug.clone()),
             labels: self.engine.labels.clone(),
             allowed_bots: self.github.allowed_bots.clone(),
         }
@@ -178,8 +178,8 @@ settings! {
         /// Maximum number of concurrent connections; further ones wait in the backlog. A public IP
         /// address can use half of them, a private one (a reverse proxy) all.
         max_connections: usize = 256, Integer(1, 65_536, "connections");
-        /// Seconds that running work gets to finish after a termination signal. Unfinished runs go
-        /// back to the queue.
+        /// Seconds that running turns of agents and runs that publish get after a termination
+        /// signal. Other runs go back to the queue at their next step.
         shutdown_grace("shutdown_grace_seconds"): Duration as "seconds" = 25, Integer(0, 3_600, "seconds");
     }
 }
@@ -199,7 +199,8 @@ settings! {
         api_url: Url as "url" = "https://api.github.com", BaseUrl;
         /// ID of the GitHub App, from its settings page; 0 if it is not set.
         app_id: u64 = 0, AppId;
-        /// Slug of the App, as in `https://github.com/apps/SLUG`; empty to ask GitHub for it.
+        /// Slug of the App, as in `https://github.com/apps/SLUG`; used until GitHub has confirmed
+        /// the App.
         app_slug: Option<String> as "optional" = "", Line(100);
         /// File with the App's private key, in PEM form; empty for none.
         private_key_file: Option<PathBuf> as "optional" = "", OptionalPath;

@@ -19,7 +19,7 @@ use planwright::adapters::web::{self, server};
 use planwright::adapters::webhook::Receiver;
 use planwright::adapters::{signature, telemetry};
 use planwright::engine::clock::Clock;
-use planwright::engine::decide::{AppIdentity, Decision, decide};
+use planwright::engine::decide::{AppIdentity, AppSlug, Decision, decide};
 use planwright::engine::intake::Intake;
 use planwright::engine::settings::LateSettings;
 use planwright::engine::store::Store;
@@ -100,7 +100,7 @@ async fn serve(mode: Mode, database: PathBuf) -> Outcome<()> {
 fn facts() -> AppIdentity {
     AppIdentity {
         app_id: APP_ID,
-        app_slug: Some("planwright".to_owned()),
+        app_slug: AppSlug::new(Some("planwright".to_owned())),
         ..AppIdentity::default()
     }
 }

@@ -61,8 +61,6 @@ pub struct GitHubConfig {
     pub app_id: u64,
     /// The App's private key: RSA, PEM.
     pub private_key: SecretString,
-    /// The App's slug; GitHub is asked once if it is not configured.
-    pub app_slug: Option<String>,
     /// Minimum time from the start of one write to the start of the next, per installation; zero
     /// turns it off.
     pub write_gap: Duration,
@@ -89,7 +87,6 @@ impl GitHubConfig {
             api_url,
             app_id,
             private_key,
-            app_slug: None,
             write_gap: limit::DEFAULT_WRITE_GAP,
             notify_gap: limit::DEFAULT_NOTIFY_GAP,
             request_timeout: Duration::from_secs(10),
@@ -207,10 +204,7 @@ impl GitHub {
     pub fn new(config: GitHubConfig, clock: Arc<dyn Clock>) -> Result<Self, GitHubError> {
         let transport =
             Transport::new(&config.api_url, config.request_timeout, &config.user_agent)?;
-        let credentials = Credentials::App {
-            key: Box::new(AppKey::new(&config)?),
-            slug: config.app_slug,
-        };
+        let credentials = Credentials::App(Box::new(AppKey::new(&config)?));
         let gaps = WriteGaps {
             write: config.write_gap,
             notify: config.notify_gap,
@@ -262,10 +256,10 @@ impl GitHub {
         }
     }
 
-    /// Returns the App's slug. GitHub is asked (`GET /app`) unless it is configured.
+    /// Returns the App's slug. GitHub is asked (`GET /app`) until it has confirmed the App once.
     ///
     /// # Errors
-    /// GitHub did not return it.
+    /// GitHub did not return the App, or not the one with the configured id.
     pub async fn slug(&self) -> Result<String, ForgeError> {
         match self.account().await? {
             Account::App { slug, .. } => Ok(slug),
@@ -291,18 +285,17 @@ impl GitHub {
     async fn account(&self) -> Result<Account, ForgeError> {
         self.account
             .get_or_try_init(|| async {
-                let Credentials::App { key, slug } = &self.api.credentials else {
+                let Credentials::App(key) = &self.api.credentials else {
                     return self.request_user().await.map(Account::Person);
                 };
-                let (id, slug) = if let Some(slug) = slug {
-                    (key.id, slug.clone())
-                } else {
-                    let path = self.api.path("/app");
-                    let request = Request::get(path, "the App itself".to_owned());
-                    let response = self.api.call_as_app(key, &request).await?;
-                    let app: wire::App = response.error_for_status()?.json()?;
-                    (app.id, app.slug)
-                };
+                let path = self.api.path("/app");
+                let request = Request::get(path, "the App itself".to_owned());
+                let response = self.api.call_as_app(key, &request).await?;
+                let response = response.error_for_status()?;
+                let wire::App { id, slug } = response.json()?;
+                if id != key.id {
+                    return Err(response.unreadable(format!("it is about App {id}")));
+                }
                 let login = format!("{slug}[bot]");
                 Ok(Account::App { id, slug, login })
             })

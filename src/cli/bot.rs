@@ -1,39 +1,65 @@
 //! Assembles the bot from store, GitHub client, workers and webhook receiver. This is the only
 //! module that selects their implementations.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::{Failure, trouble};
 use crate::adapters::github::{GitHub, GitHubConfig};
 use crate::adapters::redact::Redactor;
 use crate::adapters::store::{SqliteOptions, SqliteStore};
-use crate::adapters::web::health::{Health, StoreCheck};
+use crate::adapters::web::health::{AppCheck, Health, StoreCheck};
 use crate::adapters::web::{self, server};
 use crate::adapters::webhook::Receiver;
 use crate::config::{Config, Secrets};
 use crate::engine::clock::Clock;
+use crate::engine::decide::AppSlug;
+use crate::engine::forge::ForgeError;
 use crate::engine::intake::Intake;
 use crate::engine::services::Services;
+use crate::engine::settings::Backoff;
 use crate::engine::store::{Store, StoreError};
+use crate::engine::sweep::Sweep;
 use crate::engine::worker::Workers;
 
-/// The assembled bot. Its workers are already running.
+/// Pauses between requests for the App at the start.
+const ASK_AGAIN: Backoff = Backoff {
+    first: Duration::from_secs(1),
+    max: Duration::from_mins(1),
+};
+
+/// Maximum time for which workers wait for the first reading of the delivery log.
+const MAX_FIRST_SWEEP: Duration = Duration::from_mins(1);
+
+/// The assembled bot.
 pub(super) struct Bot {
     /// The store, for callers that inspect runs.
     pub(super) store: Arc<dyn Store>,
     app: axum::Router,
-    workers: Workers,
+    intake: Arc<Intake>,
+    start: Start,
+}
+
+/// What is needed to start the workers.
+struct Start {
+    github: Arc<GitHub>,
+    slug: AppSlug,
+    sweep: Sweep<GitHub>,
+    parts: Services,
+    /// Why GitHub has not confirmed the App yet; `None` once it has.
+    unconfirmed: watch::Sender<Option<String>>,
 }
 
 impl Bot {
-    /// Opens the store and starts the workers.
+    /// Opens the store. Sends no request to GitHub.
     ///
     /// # Errors
-    /// Returns an error if the store cannot be opened, the private key cannot be used, or GitHub
-    /// does not return the App.
+    /// Returns an error if the store cannot be opened or the private key cannot be used.
     pub(super) async fn assemble(
         config: &Config,
         secrets: &Secrets,
@@ -53,14 +79,8 @@ impl Bot {
             })?;
         let store: Arc<dyn Store> = Arc::new(store);
         let github = Arc::new(github(config, secrets, &clock)?);
-        let mut facts = config.facts();
-        if facts.app_slug.is_none() {
-            let slug = github.slug().await.map_err(|error| {
-                let (url, id) = (&config.github.api_url, config.github.app_id);
-                Failure::failed(trouble::at_start(&error, url, id))
-            })?;
-            facts.app_slug = Some(slug);
-        }
+        let facts = config.facts();
+        let slug = facts.app_slug.clone();
         let intake = Arc::new(Intake::new(
             Arc::clone(&store),
             Arc::clone(&clock),
@@ -73,43 +93,161 @@ impl Bot {
             Arc::clone(&clock),
             secrets.webhook.clone(),
         ));
-        let checks = vec![Box::new(StoreCheck(Arc::clone(&store))) as _];
+        let unconfirmed = watch::Sender::new(Some("it has not answered".to_owned()));
+        let checks = vec![
+            Box::new(StoreCheck(Arc::clone(&store))) as _,
+            Box::new(AppCheck(unconfirmed.subscribe())) as _,
+        ];
         let health = Arc::new(Health::new(Arc::clone(&clock), checks));
         let app = web::app(receiver.router(&config.server.webhook_path), health);
         let agent = super::agents::agent(config, secrets, &clock)?;
         let checkouts = super::agents::checkouts(config, agent.is_some())?;
         let parts = Services {
             store: Arc::clone(&store),
-            forge: github,
+            forge: Arc::clone(&github) as _,
             clock,
             settings: Arc::new(config.engine.clone()),
             agent,
             checkouts,
         };
-        let workers = Workers::start(parts, config.store.retention);
+        let sweep = Sweep::new(
+            Arc::clone(&github),
+            Arc::clone(&store),
+            Arc::clone(&intake),
+            Arc::clone(&parts.clock),
+            config.engine.sweep.clone(),
+        );
+        let start = Start {
+            github,
+            sweep,
+            slug,
+            parts,
+            unconfirmed,
+        };
         Ok(Self {
             store,
             app,
-            workers,
+            intake,
+            start,
         })
     }
 
-    /// Serves requests until `stop` is cancelled. Then finishes pending acknowledgements, waits for
-    /// running work up to the configured grace period, and closes the store.
-    pub(super) async fn run(self, listener: TcpListener, config: &Config, stop: CancellationToken) {
+    /// Returns why GitHub has not confirmed the App yet; `None` once it has.
+    pub(super) fn unconfirmed(&self) -> watch::Receiver<Option<String>> {
+        self.start.unconfirmed.subscribe()
+    }
+
+    /// Serves requests on `listener`, if there is one, until `stop` is cancelled, and works on runs
+    /// once GitHub has confirmed the App. Then finishes pending acknowledgements, waits for running work up to the configured
+    /// grace period, and closes the store.
+    ///
+    /// # Errors
+    /// Returns an error if the App id or the private key is wrong. `stop` is cancelled then.
+    pub(super) async fn run(
+        self,
+        listener: Option<TcpListener>,
+        config: &Config,
+        stop: CancellationToken,
+    ) -> Result<(), Failure> {
         let Self {
             store,
             app,
-            workers,
+            intake,
+            start,
         } = self;
-        let grace = config.server.shutdown_grace;
-        let receiving = server::serve(listener, app, config.server.max_connections, stop.clone());
-        let working = async {
-            stop.cancelled().await;
-            workers.stop(grace).await;
+        let receiving = async {
+            if let Some(listener) = listener {
+                let max_connections = config.server.max_connections;
+                server::serve(listener, app, max_connections, stop.clone()).await;
+            }
         };
-        tokio::join!(receiving, working);
+        let working = async {
+            let started = start.working(config, &stop).await;
+            if started.is_err() {
+                stop.cancel();
+            }
+            if let Some((sweep, workers)) = started? {
+                sweep.drive(config.server.transport.pulls(), &stop).await;
+                workers.stop(config.server.shutdown_grace).await;
+            }
+            Ok(())
+        };
+        let ((), worked) = tokio::join!(receiving, working);
+        intake.close().await;
         store.close().await;
+        worked
+    }
+}
+
+impl Start {
+    /// Starts the workers once GitHub has confirmed the App and the deliveries that were missed are
+    /// stored, so that commands at one place are executed in order. Returns `None` if `stop` is
+    /// cancelled before.
+    async fn working(
+        self,
+        config: &Config,
+        stop: &CancellationToken,
+    ) -> Result<Option<(Sweep<GitHub>, Workers)>, Failure> {
+        let starting = async {
+            self.confirm(config).await?;
+            tokio::select! {
+                _ = self.sweep.round(config.server.transport.pulls()) => {}
+                () = self.parts.clock.sleep(MAX_FIRST_SWEEP) => {
+                    tracing::warn!("the delivery log takes long to read; runs start before it is read to its end");
+                }
+            }
+            Ok::<(), Failure>(())
+        };
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => return Ok(None),
+            started = starting => started?,
+        }
+        let workers = Workers::start(self.parts, config.store.retention);
+        Ok(Some((self.sweep, workers)))
+    }
+
+    /// Asks GitHub for the App until it answers. Each reason for trying again is logged once.
+    async fn confirm(&self, config: &Config) -> Result<(), Failure> {
+        let (url, id) = (&config.github.api_url, config.github.app_id);
+        let clock = &self.parts.clock;
+        let mut logged = BTreeSet::new();
+        let mut faults = 0;
+        let slug = loop {
+            let error = match self.github.slug().await {
+                Ok(slug) => break slug,
+                Err(error) => error,
+            };
+            let why = trouble::at_start(&error, url, id);
+            if trouble::is_final(&error) {
+                return Err(Failure::failed(why));
+            }
+            self.unconfirmed.send_replace(Some(why.clone()));
+            if logged.insert(why.clone()) {
+                tracing::warn!(why, "GitHub has not confirmed the App yet; trying again");
+            }
+            faults += 1;
+            let wait = match error {
+                ForgeError::Limited { until, .. } => until
+                    .since(clock.now())
+                    .clamp(ASK_AGAIN.first, ASK_AGAIN.max),
+                _ => ASK_AGAIN.after(faults),
+            };
+            clock.sleep(wait).await;
+        };
+        if let Some(configured) = config.github.app_slug.as_ref()
+            && !configured.eq_ignore_ascii_case(&slug)
+        {
+            tracing::warn!(
+                configured,
+                slug,
+                "github.app_slug is not the slug of the App; GitHub's is used"
+            );
+        }
+        self.slug.confirm(&slug);
+        self.unconfirmed.send_replace(None);
+        tracing::info!(slug, "GitHub has confirmed the App");
+        Ok(())
     }
 }
 
@@ -121,7 +259,6 @@ fn github(config: &Config, secrets: &Secrets, clock: &Arc<dyn Clock>) -> Result<
     known.push(key.clone());
     known.extend(secrets.agent_key.clone());
     let mut settings = GitHubConfig::new(config.github.api_url.clone(), config.github.app_id, key);
-    settings.app_slug.clone_from(&config.github.app_slug);
     settings.write_gap = config.github.write_gap;
     settings.notify_gap = config.github.notify_gap;
     settings.request_timeout = config.github.request_timeout;

@@ -23,10 +23,15 @@ Examples:
     planwright serve --set github.app_id=123456
   planwright serve --config /etc/planwright.toml --listen 0.0.0.0:8300
 
-`planwright config --check` checks the configuration without starting. SIGINT
-and SIGTERM shut down gracefully: connections are refused, acknowledgements
-finish, running work has server.shutdown_grace_seconds, and the rest is queued
-again.";
+`planwright config --check` checks the configuration without starting. Webhooks
+are accepted at once; runs begin when GitHub has confirmed the App, which is
+tried until it succeeds. A wrong App id or private key ends the program with
+exit code 1.
+
+SIGINT and SIGTERM shut down gracefully: connections are refused,
+acknowledgements finish, and runs are put back into the queue at their next
+step. Running turns of agents and runs that publish have
+server.shutdown_grace_seconds; after that, agents are ended.";
 
 /// Receive webhooks and save plans until stopped
 #[derive(Debug, Args)]
@@ -74,20 +79,33 @@ async fn serve(loaded: Loaded) -> Result<(), Failure> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     // Bind before opening anything else, so that a second instance on the same port fails without
     // side effects.
-    let address = loaded.config.server.listen;
-    let listener = TcpListener::bind(address)
-        .await
-        .map_err(|error| Failure::failed(format!("cannot listen on {address}: {error}")))?;
+    let server = &loaded.config.server;
+    let listener = if server.transport.listens() {
+        let address = server.listen;
+        let bound = TcpListener::bind(address).await;
+        Some(
+            bound
+                .map_err(|error| Failure::failed(format!("cannot listen on {address}: {error}")))?,
+        )
+    } else {
+        None
+    };
     let bot = Bot::assemble(&loaded.config, &loaded.secrets, clock).await?;
     tokio::spawn(async move {
         asked().await;
         tracing::info!("stopping");
         asked_to_stop.cancel();
     });
-    // The actual port if the configuration asked for any port (0).
-    let address = listener.local_addr().unwrap_or(address);
-    tracing::info!(%address, path = loaded.config.server.webhook_path, "listening");
-    bot.run(listener, &loaded.config, stop).await;
+    if let Some(listener) = &listener {
+        // The actual port if the configuration asked for any port (0).
+        let address = listener.local_addr().unwrap_or(server.listen);
+        tracing::info!(%address, path = server.webhook_path, "listening");
+    }
+    if server.transport.pulls() {
+        let seconds = loaded.config.engine.sweep.pull_every.as_secs();
+        tracing::info!(seconds, "reading deliveries from GitHub's log");
+    }
+    bot.run(listener, &loaded.config, stop).await?;
     tracing::info!("stopped");
     Ok(())
 }

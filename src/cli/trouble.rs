@@ -68,20 +68,26 @@ pub(super) fn sentence(error: &ForgeError, variable: Option<&str>, needs: &str) 
     }
 }
 
-/// Returns why the bot cannot start, with a remedy. At startup the bot asks GitHub for the App's
-/// slug.
+/// Returns whether another try at the start cannot help: the App id or the private key is wrong.
+pub(super) fn is_final(error: &ForgeError) -> bool {
+    matches!(
+        error,
+        ForgeError::Unauthorized { .. } | ForgeError::NotFound { .. }
+    )
+}
+
+/// Returns why GitHub has not confirmed the App at the start, with a remedy.
 pub(super) fn at_start(error: &ForgeError, api_url: &Url, app_id: u64) -> String {
     use ForgeError as E;
-    const WITHOUT: &str = "with github.app_slug set, the bot starts without GitHub and continues when GitHub responds";
     match error {
         E::Unreachable { message, .. } => format!(
-            "GitHub cannot be reached at {api_url}: {message}; check the network, the proxy and github.api_url; {WITHOUT}"
+            "GitHub cannot be reached at {api_url}: {message}; check the network, the proxy and github.api_url"
         ),
         E::Unknown { message, .. } => {
-            format!("GitHub at {api_url} sent no usable response: {message}; try again; {WITHOUT}")
+            format!("GitHub at {api_url} sent no usable response: {message}")
         }
         E::Limited { until, .. } => format!(
-            "GitHub's rate limit for the App is reached until {}; try again then; {WITHOUT}",
+            "GitHub's rate limit for the App is reached until {}",
             until.iso()
         ),
         E::Unauthorized { message, .. } => format!(
@@ -119,39 +125,33 @@ mod tests {
     use crate::engine::model::time::Millis;
 
     #[test]
-    fn a_start_that_fails_names_the_cause_and_not_a_setting_that_hides_it() {
+    fn what_delays_or_ends_a_start_is_named_with_its_remedy() {
         let url = Url::parse("https://github.example/api/v3").unwrap();
         let what = || "the App itself".to_owned();
         let message = || "Nope".to_owned();
-        let without = "with github.app_slug set, the bot starts without GitHub and continues when GitHub responds";
         let cases = [
             (
                 ForgeError::Unreachable {
                     what: what(),
                     message: message(),
                 },
-                format!(
-                    "GitHub cannot be reached at https://github.example/api/v3: Nope; check the network, the proxy and \
-                     github.api_url; {without}"
-                ),
+                "GitHub cannot be reached at https://github.example/api/v3: Nope; check the network, the proxy and \
+                 github.api_url"
+                    .to_owned(),
             ),
             (
                 ForgeError::Unknown {
                     what: what(),
                     message: message(),
                 },
-                format!(
-                    "GitHub at https://github.example/api/v3 sent no usable response: Nope; try again; {without}"
-                ),
+                "GitHub at https://github.example/api/v3 sent no usable response: Nope".to_owned(),
             ),
             (
                 ForgeError::Limited {
                     what: what(),
                     until: Millis(1_767_225_600_000),
                 },
-                format!(
-                    "GitHub's rate limit for the App is reached until 2026-01-01T00:00:00Z; try again then; {without}"
-                ),
+                "GitHub's rate limit for the App is reached until 2026-01-01T00:00:00Z".to_owned(),
             ),
             (
                 ForgeError::Unauthorized {
@@ -188,6 +188,7 @@ mod tests {
         ];
         for (error, text) in cases {
             assert_eq!(at_start(&error, &url, 7), text);
+            assert_eq!(is_final(&error), text.contains("github.app_id"), "{text}");
         }
     }
 

@@ -183,12 +183,12 @@ async fn perform(
         secret.clone(),
     );
     "/plan-help".clone_into(&mut options.comment_placeholder);
-    let app = (options.app_id, options.slug.clone());
+    let app_id = options.app_id;
     let simulator = Simulator::start(options)
         .await
         .map_err(|error| failed(&error))?;
     let folder = tempfile::tempdir().map_err(|error| failed(&error))?;
-    let loaded = setup::configuration(&simulator, &app, &keys, &secret, folder.path(), agent)?;
+    let loaded = setup::configuration(&simulator, app_id, &keys, &secret, folder.path(), agent)?;
     let patience = match loaded.config.agent.kind {
         AgentKind::None => MAX_WAIT,
         _ => MAX_WAIT + loaded.config.engine.agent.deadline * TURNS,
@@ -199,9 +199,14 @@ async fn perform(
     let receiver = listener.local_addr().map_err(|error| failed(&error))?;
     let bot = Bot::assemble(&loaded.config, &loaded.secrets, clock).await?;
     let store = Arc::clone(&bot.store);
+    let mut unconfirmed = bot.unconfirmed();
     let stop = CancellationToken::new();
     let (config, told) = (loaded.config.clone(), stop.clone());
-    let running = tokio::spawn(async move { bot.run(listener, &config, told).await });
+    let running = tokio::spawn(async move { bot.run(Some(listener), &config, told).await });
+    if unconfirmed.wait_for(Option::is_none).await.is_err() {
+        // The bot has ended, and its error says why.
+        return running.await.map_err(|error| failed(&error))?;
+    }
     let started = began.elapsed();
 
     let webhook = format!("http://{receiver}/webhook");
@@ -246,7 +251,7 @@ async fn perform(
             .map_err(|error| failed(&error))?;
     }
     stop.cancel();
-    running.await.map_err(|error| failed(&error))?;
+    running.await.map_err(|error| failed(&error))??;
     simulator.shutdown().await;
     result
 }

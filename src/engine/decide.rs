@@ -6,6 +6,7 @@
 
 mod comment;
 mod payload;
+mod slug;
 
 use std::borrow::Cow;
 
@@ -15,6 +16,7 @@ use payload::{Account, IssueComment, Labeled, Pushed};
 
 use crate::formats::command::{Command, for_label};
 pub use payload::PayloadError;
+pub use slug::AppSlug;
 
 /// The events that the App must be subscribed to. A ping lists the actual subscriptions.
 const NEEDED_EVENTS: [&str; 3] = ["issue_comment", "issues", "pull_request"];
@@ -31,8 +33,8 @@ organisation. Delete that webhook and install the GitHub App instead, which has 
 pub struct AppIdentity {
     /// The id of this App.
     pub app_id: u64,
-    /// The slug of this App, if known. The login of the App's account is `<slug>[bot]`.
-    pub app_slug: Option<String>,
+    /// The slug of this App. The login of the App's account is `<slug>[bot]`.
+    pub app_slug: AppSlug,
     /// The labels that start a command.
     pub labels: Vec<(Command, String)>,
     /// The ids of bot accounts that may give commands.
@@ -315,7 +317,7 @@ fn pushed(read: &Pushed<'_>, facts: &AppIdentity) -> Decision {
 /// Returns whether this is the login of the App's own account. GitHub does not allow brackets in
 /// the logins of people.
 fn is_our_login(login: &str, facts: &AppIdentity) -> bool {
-    facts.app_slug.as_ref().is_some_and(|slug| {
+    facts.app_slug.get().is_some_and(|slug| {
         login
             .strip_suffix("[bot]")
             .is_some_and(|login| login.eq_ignore_ascii_case(slug))

@@ -59,6 +59,9 @@ pub enum StepError {
     /// A user requested the run to stop.
     #[error("stopped by {0}")]
     Cancelled(String),
+    /// The process shuts down; the run continues in the next one.
+    #[error("paused, because the process shuts down")]
+    Paused,
 }
 
 /// An existing post whose creation is recorded as done.

@@ -135,6 +135,7 @@ async fn work(
     if matches!(verdict, Verdict::Allowed(_) | Verdict::Denied { .. }) {
         report::acknowledge(context).await?;
     }
+    report::continued(context).await?;
     let allowed = match verdict {
         Verdict::Allowed(allowed) => allowed,
         Verdict::Later => return Ok(RunOutcome::Yield),
@@ -187,6 +188,14 @@ async fn conclude(context: &mut Context, stop: StepError, attempt: u32) -> Optio
         }
         StepError::Failed(failure) => failure,
         StepError::Cancelled(by) => failures::cancelled(&by),
+        StepError::Paused => {
+            tracing::info!("run paused, because the process shuts down");
+            // The report is only for people; the run continues without it.
+            if let Err(error) = report::paused(context).await {
+                tracing::debug!(error = %error, "the pause was not shown");
+            }
+            return Some(RunOutcome::Yield);
+        }
         StepError::Forge(error) => match decide_retry(context, &error, now) {
             RetryDecision::Later(finish) => {
                 return match context.remember().await {
@@ -313,7 +322,7 @@ async fn end(context: &mut Context, failure: Failure, attempt: u32) -> Option<Ru
                 tracing::warn!(run.id = %context.run(), error = %error, "the failure could not be reported");
             }
         },
-        Ok(()) | Err(StepError::Failed(_) | StepError::Cancelled(_)) => {}
+        Ok(()) | Err(StepError::Failed(_) | StepError::Cancelled(_) | StepError::Paused) => {}
     }
     let why = format!("{}: {}", failure.code.name(), failure.message);
     context.audit("failed", &why).await.ok()?;

@@ -89,6 +89,14 @@ pub fn working(trigger: &Trigger, run: &RunId, step: &str) -> String {
     )
 }
 
+/// Returns the status of a run that continues in the next process.
+pub fn paused(run: &RunId) -> String {
+    format!(
+        "⏸️ Paused while the bot restarts; it continues by itself.\n\n{}",
+        footer(run)
+    )
+}
+
 /// Returns the final status of a saved plan: its link, its summary, notes and the [`next_steps`].
 pub fn saved(
     trigger: &Trigger,

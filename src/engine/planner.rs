@@ -97,10 +97,10 @@ pub fn ask(work: &AgentState, given: &PlanPromptInput<'_>, goes_on: bool) -> Str
     restarted(work, prompt::plan(given, &earlier), later)
 }
 
-/// Returns the prompt for a session that has the full context; `None` before the first turn.
+/// Returns the prompt for a session that has the full context; `None` if there is none yet.
 pub fn follow_up(work: &AgentState, rounds: u32, goes_on: bool, form: Form) -> Option<String> {
     let last = || work.answered().pop().unwrap_or_default();
-    match &work.next {
+    let later = match &work.next {
         Next::Plan | Next::Nothing { .. } => None,
         Next::Answers => {
             let told = prompt::answers(&work.nonce, &last(), rounds, form);
@@ -115,7 +115,11 @@ pub fn follow_up(work: &AgentState, rounds: u32, goes_on: bool, form: Form) -> O
                 form => prompt::corrected(form, complaints, strict),
             })
         }
+    };
+    if goes_on && work.interrupted {
+        return Some(prompt::go_on(later.as_deref()));
     }
+    later
 }
 
 /// Returns the message for the agent about questions that were not posted; empty if there are none.
@@ -168,6 +172,7 @@ pub fn restarted(work: &AgentState, mut first: String, later: Option<String>) ->
 /// Processes a finished turn. `rounds` is the number of rounds of questions left, `tries` the
 /// maximum number of attempts per turn.
 pub fn turn_ended(work: &mut AgentState, came: TurnResult, rounds: u32, tries: u32) -> Step {
+    work.interrupted = false;
     let resumed = matches!(came.session, Session::Resume(_));
     let (Session::New(id) | Session::Resume(id)) = came.session;
     let report = came.report;
@@ -214,6 +219,19 @@ pub fn turn_ended(work: &mut AgentState, came: TurnResult, rounds: u32, tries: u
         return Step::Failed(Box::new(report));
     }
     Step::Wait(work.faults)
+}
+
+/// Processes a turn that was stopped before its end and is to be continued. It does not count as a
+/// failure.
+pub fn interrupted(work: &mut AgentState, report: &Report) {
+    // Without an id, the program was not started.
+    if let Some(id) = &report.session {
+        work.session = Some(id.clone());
+        work.interrupted = true;
+        if work.brief.is_some() && !obeyed(&work.canary, report, &[]) {
+            keep(work, report);
+        }
+    }
 }
 
 /// Evaluates the agent's texts and files; `None` if there are none.

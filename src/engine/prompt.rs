@@ -108,6 +108,7 @@ const UNANSWERED: &str = include_str!("prompts/unanswered.md");
 const UNASKED: &str = include_str!("prompts/unasked.md");
 const ASK_AGAIN: &str = include_str!("prompts/ask-again.md");
 const CORRECTIVE: &str = include_str!("prompts/corrective.md");
+const GO_ON: &str = include_str!("prompts/go-on.md");
 const STRICTER: &str = include_str!("prompts/stricter.md");
 
 /// Returns the first prompt of a session: the request as JSON, the plan that was found, and the
@@ -190,6 +191,15 @@ pub fn unanswered(questions: &[Question], form: Form) -> String {
     let list = listed(questions.iter().map(|question| question.question.clone()));
     let finish = form.with_open_questions();
     filled(UNANSWERED, &[("questions", &list), ("finish", finish)])
+}
+
+/// Returns the prompt for a session whose last turn was stopped before its end. `request` is the
+/// request of that turn; `None` if it was the first one.
+pub fn go_on(request: Option<&str>) -> String {
+    match request {
+        None => GO_ON.to_owned(),
+        Some(request) => format!("{GO_ON}\nThe request was:\n\n{request}"),
+    }
 }
 
 /// Returns the text that lists the questions of the last round that people were not asked, one

@@ -11,7 +11,7 @@ use tokio_util::task::TaskTracker;
 
 use super::execute::{self};
 use super::services::Services;
-use super::stop::StopFlag;
+use super::stop::{Shutdown, StopFlag};
 use super::store::{Claimed, Lease, RunOutcome, StoreError};
 use crate::engine::model::failure::Code;
 use crate::engine::model::run::{RunId, State};
@@ -26,6 +26,8 @@ const PRUNE_EVERY: Duration = Duration::from_hours(1);
 /// Retention of deliveries whose runs were all refused. It is short because anyone who can comment
 /// can create them, and covers the three days during which GitHub redelivers.
 const REFUSED_RETENTION: Duration = Duration::from_hours(72);
+/// Time that runs have at a shutdown to record and report the end of a turn that was ended.
+const PAUSE_TIME: Duration = Duration::from_secs(5);
 
 /// Result of one step of a loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +46,7 @@ pub enum Outcome {
 pub struct Worker {
     parts: Services,
     owner: Arc<str>,
+    shutdown: Shutdown,
 }
 
 impl Worker {
@@ -52,7 +55,15 @@ impl Worker {
         Self {
             parts,
             owner: owner.into(),
+            shutdown: Shutdown::default(),
         }
+    }
+
+    /// Pauses the worker's runs on this `shutdown`.
+    #[must_use]
+    pub fn pausing_on(mut self, shutdown: &Shutdown) -> Self {
+        self.shutdown = shutdown.clone();
+        self
     }
 
     /// Claims and works on at most one run.
@@ -108,7 +119,7 @@ impl Worker {
     }
 
     async fn work(&self, claimed: &Claimed) -> Result<Option<State>, StoreError> {
-        let stop = StopFlag::default();
+        let stop = StopFlag::new(&self.shutdown);
         if let Some(by) = &claimed.cancel_requested {
             stop.set(by);
         }
@@ -227,7 +238,7 @@ fn span(claimed: &Claimed) -> tracing::Span {
 pub struct Workers {
     parts: Services,
     owner: String,
-    token: CancellationToken,
+    shutdown: Shutdown,
     hard: CancellationToken,
     tracker: TaskTracker,
 }
@@ -237,10 +248,11 @@ impl Workers {
     /// deletes data older than `retention`.
     pub fn start(parts: Services, retention: Duration) -> Self {
         let owner = RunId::new().0;
-        let token = CancellationToken::new();
+        let shutdown = Shutdown::default();
+        let token = shutdown.begun().clone();
         let hard = CancellationToken::new();
         let tracker = TaskTracker::new();
-        let worker = Worker::new(parts.clone(), &owner);
+        let worker = Worker::new(parts.clone(), &owner).pausing_on(&shutdown);
         for _ in 0..parts.settings.worker.concurrency.max(1) {
             let (worker, token) = (worker.clone(), token.clone());
             spawn(&tracker, &hard, async move {
@@ -262,19 +274,20 @@ impl Workers {
         Self {
             parts,
             owner,
-            token,
+            shutdown,
             hard,
             tracker,
         }
     }
 
-    /// Stops claiming, waits up to `grace` for running work, then returns unfinished runs to the
-    /// queue.
+    /// Stops claiming and pauses runs at their next step. Turns of agents and runs that publish
+    /// have `grace`; then the turns are ended and, after [`PAUSE_TIME`], all work. Runs that are
+    /// still unfinished are returned to the queue.
     pub async fn stop(self, grace: Duration) {
-        self.token.cancel();
-        tokio::select! {
-            () = self.tracker.wait() => {}
-            () = self.parts.clock.sleep(grace) => {
+        self.shutdown.begin();
+        if !self.ended_within(grace).await {
+            self.shutdown.end_turns();
+            if !self.ended_within(PAUSE_TIME).await {
                 self.hard.cancel();
                 self.tracker.wait().await;
             }
@@ -285,6 +298,15 @@ impl Workers {
             Err(error) => {
                 tracing::warn!(error = %error, "leases could not be released; they expire");
             }
+        }
+    }
+
+    /// Waits for all loops, at most for `time`. Returns whether they have ended.
+    async fn ended_within(&self, time: Duration) -> bool {
+        tokio::select! {
+            biased;
+            () = self.tracker.wait() => true,
+            () = self.parts.clock.sleep(time) => false,
         }
     }
 }

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use planwright::adapters::store::{SqliteOptions, SqliteStore};
 use planwright::engine::clock::Clock;
-use planwright::engine::decide::AppIdentity;
+use planwright::engine::decide::{AppIdentity, AppSlug};
 use planwright::engine::forge::ForgeError;
 use planwright::engine::intake::{Authentic, Intake};
 use planwright::engine::model::intake::{LogState, LoggedAttempt, Source, Verdict};
@@ -237,7 +237,7 @@ async fn process(
     let store: Arc<dyn Store> = Arc::new(store.await.unwrap());
     let identity = AppIdentity {
         app_id: 424_242,
-        app_slug: Some("planwright".to_owned()),
+        app_slug: AppSlug::new(Some("planwright".to_owned())),
         ..AppIdentity::default()
     };
     let intake = Intake::new(store.clone(), clock.clone(), identity, late.clone(), false);

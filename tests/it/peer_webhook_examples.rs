@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use http::Method;
-use planwright::engine::decide::{AppIdentity, Decision, decide};
+use planwright::engine::decide::{AppIdentity, AppSlug, Decision, decide};
 use planwright::formats::command::Command;
 
 use crate::receiver_support::{Delivery, start};
@@ -141,7 +141,7 @@ fn published_examples_that_are_given_a_command_become_runs() {
         let label = payload["label"]["name"].as_str().unwrap_or("save-plan");
         let facts = AppIdentity {
             app_id: 424_242,
-            app_slug: Some("planwright".to_owned()),
+            app_slug: AppSlug::new(Some("planwright".to_owned())),
             labels: vec![(Command::SavePlan, label.to_owned())],
             allowed_bots: Vec::new(),
         };

@@ -24,7 +24,7 @@ use planwright::adapters::web::health::{Health, StoreCheck};
 use planwright::adapters::web::{self, server};
 use planwright::adapters::webhook::Receiver;
 use planwright::engine::clock::Clock;
-use planwright::engine::decide::AppIdentity;
+use planwright::engine::decide::{AppIdentity, AppSlug};
 use planwright::engine::intake::Intake;
 use planwright::engine::model::agent::Spent;
 use planwright::engine::model::intake::{DecisionRecord, LogState, LoggedAttempt, ScanState};
@@ -358,7 +358,7 @@ pub(crate) async fn start_bounded(keep_payloads: bool, max_connections: usize) -
     let clock = Arc::new(Hand(AtomicI64::new(1_780_000_000_000)));
     let facts = AppIdentity {
         app_id: APP_ID,
-        app_slug: Some("planwright".to_owned()),
+        app_slug: AppSlug::new(Some("planwright".to_owned())),
         labels: vec![(Command::SavePlan, "save-plan".to_owned())],
         allowed_bots: Vec::new(),
     };

@@ -103,11 +103,7 @@ impl AppKey {
 /// The credentials that requests are sent with.
 pub(super) enum Credentials {
     /// The App, which mints a token for each installation.
-    App {
-        key: Box<AppKey>,
-        /// Its slug, if configured.
-        slug: Option<String>,
-    },
+    App(Box<AppKey>),
     /// A person's token, as a client that sends it.
     Person(Box<Octocrab>),
     /// None: public data only.

@@ -297,7 +297,7 @@ impl ApiClient {
         path: &str,
     ) -> Result<Response, ForgeError> {
         let client = match &self.credentials {
-            Credentials::App { key, .. } => {
+            Credentials::App(key) => {
                 return self.send_as_app(key, installation, request, path).await;
             }
             Credentials::Person(client) => client,

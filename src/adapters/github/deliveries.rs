@@ -134,7 +134,7 @@ impl GitHub {
     /// Returns the key with which requests are sent as the App itself.
     pub(super) fn app_key(&self) -> Result<&AppKey, ForgeError> {
         match &self.api.credentials {
-            Credentials::App { key, .. } => Ok(key),
+            Credentials::App(key) => Ok(key),
             Credentials::Person(_) | Credentials::Anonymous => Err(ForgeError::Unauthorized {
                 what: LOG.to_owned(),
                 message: "only an App has one".to_owned(),

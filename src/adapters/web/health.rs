@@ -9,7 +9,7 @@ use axum::routing::get;
 use axum::{Json, Router};
 use http::StatusCode;
 use serde::Serialize;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 use tokio::time::timeout;
 
 use crate::engine::clock::Clock;
@@ -30,6 +30,11 @@ pub trait Check: Send + Sync + 'static {
 
     /// Runs the check. The error is one sentence for the log.
     async fn check(&self) -> Result<(), String>;
+
+    /// Whether the error may be read by anybody who can reach the port.
+    fn is_public(&self) -> bool {
+        false
+    }
 }
 
 /// Checks that the store accepts a write.
@@ -43,6 +48,28 @@ impl Check for StoreCheck {
 
     async fn check(&self) -> Result<(), String> {
         self.0.ping().await.map_err(|error| error.to_string())
+    }
+}
+
+/// Checks that GitHub has confirmed the App since the start. Holds the reason why it has not, or
+/// `None` once it has.
+pub struct AppCheck(pub watch::Receiver<Option<String>>);
+
+#[async_trait]
+impl Check for AppCheck {
+    fn name(&self) -> &'static str {
+        "github"
+    }
+
+    async fn check(&self) -> Result<(), String> {
+        match self.0.borrow().as_ref() {
+            None => Ok(()),
+            Some(why) => Err(format!("GitHub has not confirmed the App yet: {why}")),
+        }
+    }
+
+    fn is_public(&self) -> bool {
+        true
     }
 }
 
@@ -60,11 +87,14 @@ struct Report {
     checks: Vec<CheckResult>,
 }
 
-/// The result of one check. Without the reason, because anybody who can reach the port can read it.
+/// The result of one check. Most reasons are only logged, because anybody who can reach the port
+/// can read this.
 #[derive(Debug, Clone, Serialize)]
 struct CheckResult {
     name: &'static str,
     ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
 }
 
 impl Health {
@@ -96,10 +126,11 @@ impl Health {
                 Err(_) => Some("no answer within 2 seconds".to_owned()),
             };
             let (name, ok) = (check.name(), why.is_none());
-            if let Some(why) = why {
+            if let Some(why) = &why {
                 tracing::warn!(check = name, why, "not ready");
             }
-            checks.push(CheckResult { name, ok });
+            let why = why.filter(|_| check.is_public());
+            checks.push(CheckResult { name, ok, why });
         }
         let report = Report {
             ready: checks.iter().all(|check| check.ok),

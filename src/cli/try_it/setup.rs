@@ -35,7 +35,7 @@ pub(super) fn agent(settings: &Settings) -> Result<Vec<String>, Failure> {
 /// `agent` contains settings, because the agent may need its variables.
 pub(super) fn configuration(
     simulator: &Simulator,
-    (app_id, slug): &(u64, String),
+    app_id: u64,
     keys: &AppKeys,
     secret: &SecretString,
     folder: &Path,
@@ -63,7 +63,6 @@ pub(super) fn configuration(
     let mut flags = vec![
         format!("github.api_url={}", simulator.api_url()),
         format!("github.app_id={app_id}"),
-        format!("github.app_slug={slug}"),
         "github.write_gap_ms=0".to_owned(),
         "github.notify_gap_ms=0".to_owned(),
         "worker.settle_seconds=0".to_owned(),

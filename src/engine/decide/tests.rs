@@ -10,6 +10,7 @@
 mod boxes;
 mod edits;
 mod pushes;
+mod slugless;
 mod unusable;
 
 use serde_json::{Value, json};
@@ -36,7 +37,7 @@ const PULL_LABELED: &str = fixture!("pull_request.labeled");
 fn facts() -> AppIdentity {
     AppIdentity {
         app_id: 424_242,
-        app_slug: Some("planwright".to_owned()),
+        app_slug: AppSlug::new(Some("planwright".to_owned())),
         labels: vec![
             (Command::SavePlan, "save-plan".to_owned()),
             (Command::SaveRawPlan, "Save-Raw-Plan".to_owned()),

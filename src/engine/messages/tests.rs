@@ -118,6 +118,7 @@ fn everything() -> Vec<(String, String)> {
         "working",
         working(&save, &run(), "reading the conversation"),
     );
+    add("paused", paused(&run()));
     add(
         "saved",
         saved(

@@ -181,6 +181,9 @@ pub struct Progress {
     pub closing: Option<u32>,
     /// Current or most recent step, for people.
     pub step: Option<String>,
+    /// Whether the status comment says that the run is paused.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub paused: bool,
     /// Result of reading the session logs. Later attempts use it instead of fetching the logs
     /// again, so that they cannot find a different plan. Cleared when the plan is prepared, and
     /// when a new round begins without a prepared plan.

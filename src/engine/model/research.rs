@@ -137,6 +137,13 @@ impl Research {
         own.eq(topics)
     }
 
+    /// Whether a topic is not finished.
+    pub fn is_open(&self) -> bool {
+        self.topics
+            .iter()
+            .any(|topic| topic.state == TopicState::Open)
+    }
+
     /// Clears waiting times that end more than `longest` after `now`. They occur when the clock was
     /// set back.
     pub fn end_impossible_waits(&mut self, now: Millis, longest: Duration) {

@@ -20,6 +20,8 @@ const MAX_EARLIER_RUNS: u32 = 20;
 /// Number of consecutive failures after which a closing reaction is given up: about five minutes
 /// with the default pauses.
 const REACTION_TRIES: u32 = 6;
+/// The step of a run that was paused before its first one.
+const CONTINUING: &str = "continuing after a restart";
 /// Minimum interval between edits that show progress.
 pub(super) const EDIT_GAP: Duration = Duration::from_secs(15);
 
@@ -359,6 +361,44 @@ pub(super) fn rewrite(
             None => Ok(()),
         }
     }
+}
+
+/// Shows in the status comment, if there is one, that the run is paused.
+///
+/// # Errors
+/// Returns an error if GitHub or the store fails.
+pub async fn paused(context: &mut Context) -> Result<(), StepError> {
+    let shown = context.progress.status_comment.is_some() && context.progress.unheard.is_none();
+    if !shown || context.progress.closing == Some(context.round) {
+        return Ok(());
+    }
+    context.progress.paused = true;
+    context.remember().await?;
+    let body = messages::paused(context.run());
+    rewrite(context, body).await
+}
+
+/// Shows the step of a paused run in the status comment again. An edit that GitHub refuses is left
+/// out, because the next step is shown anyway.
+///
+/// # Errors
+/// Returns an error if the store fails.
+pub async fn continued(context: &mut Context) -> Result<(), StepError> {
+    if !std::mem::take(&mut context.progress.paused) {
+        return Ok(());
+    }
+    let research = context.progress.research.as_ref();
+    let body = match research.filter(|research| research.is_open()) {
+        Some(research) => messages::research::working(&context.trigger, context.run(), research),
+        None => {
+            let step = context.progress.step.as_deref().unwrap_or(CONTINUING);
+            messages::working(&context.trigger, context.run(), step)
+        }
+    };
+    if let Err(error) = rewrite(context, body).await {
+        tracing::debug!(error = %error, "the status comment was not updated");
+    }
+    context.remember().await
 }
 
 /// Shows `body` in the status comment now, whatever it showed before. Creates a new comment if it

@@ -15,7 +15,7 @@ use crate::engine::forge::ForgeError;
 use crate::engine::messages::{agent as about_agents, research as sentences};
 use crate::engine::model::agent::{Session, Spent};
 use crate::engine::model::progress::Progress;
-use crate::engine::model::research::{MAX_TOPIC, Research, TopicState};
+use crate::engine::model::research::{MAX_TOPIC, Research};
 use crate::engine::prompt::{self, Project, PromptContext, Try, new_words};
 use crate::engine::research::{self, ResearchDeps, ResearchHost};
 use crate::engine::settings::ResearchSettings;
@@ -78,11 +78,7 @@ pub(in crate::engine) async fn research(
     };
     research.end_impossible_waits(team.clock.now(), team.settings.longest_wait());
     research::ready(&research, &team)?;
-    let open = research
-        .topics
-        .iter()
-        .any(|one| one.state == TopicState::Open);
-    if open {
+    if research.is_open() {
         let inline = documents(context, agent, &mut research).await?;
         repository::provide(context).await?;
         let mut desk = OnGitHub {
@@ -199,11 +195,7 @@ pub(super) async fn stopped(context: &mut Context) -> Result<(), StepError> {
     let Some(research) = &mut context.progress.research else {
         return Ok(());
     };
-    if research
-        .topics
-        .iter()
-        .all(|one| one.state != TopicState::Open)
-    {
+    if !research.is_open() {
         return Ok(());
     }
     research.stopped = true;

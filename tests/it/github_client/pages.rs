@@ -41,6 +41,7 @@ async fn a_thread_is_all_pages_in_order() {
             ))
         };
         match asked.path.as_str() {
+            "/api/v3/app" => reply(200, json!({"id": 1, "slug": "planwright"})),
             "/api/v3/repos/octo/plans/issues/7" => issue(),
             "/api/v3/repos/octo/plans/issues/7/comments?per_page=100" => {
                 let mut late = comment(1, "edited clock");
@@ -60,8 +61,7 @@ async fn a_thread_is_all_pages_in_order() {
         }
     })
     .await;
-    let mut config = config(&stub.url.join("/api/v3").unwrap());
-    config.app_slug = Some("planwright".to_owned());
+    let config = config(&stub.url.join("/api/v3").unwrap());
     let github = planwright::adapters::github::GitHub::new(config, clock).unwrap();
     let thread = github.thread(&place()).await.unwrap();
     assert_eq!(thread.title, "Cache the parser");

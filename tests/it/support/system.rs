@@ -161,7 +161,7 @@ impl System {
         self.folder.path().join("planwright.db")
     }
 
-    /// Starts the bot's process, waits until it listens and directs webhooks to it.
+    /// Starts the bot's process, waits until it listens and works, and directs webhooks to it.
     pub(crate) async fn start_bot(&mut self) {
         assert!(self.child.is_none(), "the bot runs already");
         let environment = [
@@ -195,11 +195,14 @@ impl System {
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        self.log.lock().unwrap().clear();
         let listening = async {
+            let (mut address, mut confirmed) = (None, false);
             while let Some(line) = lines.next_line().await.unwrap() {
-                let address = listening_at(&line);
+                confirmed |= line.contains("GitHub has confirmed the App");
+                address = address.or_else(|| listening_at(&line));
                 keep(&self.log, line);
-                if address.is_some() {
+                if confirmed && address.is_some() {
                     return address;
                 }
             }
@@ -227,10 +230,35 @@ impl System {
 
     /// Stops the bot with SIGTERM, as an operator would, and checks that it exits successfully.
     pub(crate) async fn stop(&mut self) {
-        let mut child = self.child.take().expect("the bot runs");
+        self.ask_to_stop().await;
+        self.stopped().await;
+    }
+
+    /// Sends SIGTERM and waits until the bot has noticed.
+    pub(crate) async fn ask_to_stop(&mut self) {
+        let child = self.child.as_ref().expect("the bot runs");
         let id = child.id().expect("not awaited before").to_string();
         let asked = Command::new("kill").args(["-TERM", &id]).status().await;
         assert!(asked.unwrap().success());
+        let waiting = async {
+            let mut lines = self.lines.subscribe();
+            loop {
+                // Marked as seen before the check, so that later changes wake this task.
+                lines.borrow_and_update();
+                let mut seen = self.log.lock().unwrap().clone().into_iter();
+                if seen.any(|line| line.contains("\"stopping\"")) {
+                    return;
+                }
+                lines.changed().await.unwrap();
+            }
+        };
+        let noticed = timeout(PATIENCE, waiting).await;
+        noticed.unwrap_or_else(|_| self.give_up("the bot does not notice SIGTERM"));
+    }
+
+    /// Waits until the bot that was asked to stop has ended, and checks that it exits successfully.
+    pub(crate) async fn stopped(&mut self) {
+        let mut child = self.child.take().expect("the bot runs");
         let ended = timeout(PATIENCE, child.wait()).await;
         let ended = ended.unwrap_or_else(|_| self.give_up("the bot does not stop"));
         assert!(ended.unwrap().success(), "the bot stops well");

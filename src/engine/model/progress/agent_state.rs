@@ -31,6 +31,9 @@ pub struct AgentState {
     pub session: Option<String>,
     /// Cost of that session so far.
     pub session_cost: Micros,
+    /// Whether the last turn of that session was stopped before its end.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
     /// Number of turns started.
     pub turns: u32,
     /// Resources used by all turns.
@@ -309,6 +312,7 @@ impl AgentState {
     pub fn forget_session(&mut self) {
         self.session = None;
         self.session_cost = 0;
+        self.interrupted = false;
     }
 
     /// Adds the resources used by a turn.

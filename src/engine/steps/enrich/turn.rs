@@ -63,6 +63,7 @@ pub(super) async fn turn(
     let goes_on = agent.about().resumes && work(context).session.is_some();
     let writes = agent.about().writes;
     let prompt = prompts::ask(context, thread, goes_on, writes).await?;
+    stop.check_cancelled()?;
     let key = format!("turn-{}", work(context).turns + 1);
     if let Err((failure, why)) = allowed(context, &key).await? {
         return without(context, failure, why).await;
@@ -91,6 +92,8 @@ pub(super) async fn turn(
         "the agent's turn ended"
     );
     account(context, &came).await?;
+    // The stored result is processed by the next process.
+    stop.check_paused()?;
     work(context).came = None;
     take_in(context, came, stop).await
 }
@@ -288,8 +291,11 @@ async fn take_in(
     stop: &StopFlag,
 ) -> Result<Step, StepError> {
     if came.report.ending == Ending::Cancelled {
-        // A cancellation in an earlier round does not end this one.
         stop.check_cancelled()?;
+        // Stopped in an earlier round or by a shutdown, so this is no fault of the agent.
+        planner::interrupted(work(context), &came.report);
+        context.remember().await?;
+        return Ok(Step::Again);
     }
     let (rounds, tries) = (rounds_left(context), context.settings.agent.tries);
     let next = planner::turn_ended(work(context), came, rounds, tries);
