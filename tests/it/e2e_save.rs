@@ -1,5 +1,6 @@
 //! Saving over real HTTP: every kind of request, every place to post it, and the resulting state of
-//! GitHub. All exchanges are checked against GitHub's published API description.
+//! GitHub, with deliveries as webhook requests and from GitHub's log. All exchanges are checked
+//! against GitHub's published API description.
 
 use github_simulator::model::{Role, TokenFormat};
 use planwright::engine::model::run::State;
@@ -11,9 +12,10 @@ use crate::support::system::{Options, RunRow, System};
 
 const REPO: &str = "acme/search";
 
-async fn judged() -> System {
+async fn judged(pull: bool) -> System {
     let system = System::with(Options {
         judged: true,
+        pull,
         ..Options::default()
     });
     let system = system.await;
@@ -64,9 +66,8 @@ fn assert_saved(system: &System, repository: &str, place: u64, title: &str, plan
     );
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_command_in_a_comment_saves_the_plan_of_the_conversation() {
-    let mut system = judged().await;
+async fn a_command_in_a_comment_saves_the_plan_of_the_conversation(pull: bool) {
+    let mut system = judged(pull).await;
     let issue = issue_with_plan(&system, REPO);
     let asked = system.sim.comment(REPO, issue, "ada", "/save-plan");
     let asked = asked.unwrap();
@@ -100,19 +101,19 @@ async fn a_command_in_a_comment_saves_the_plan_of_the_conversation() {
         })
         .collect();
     assert!(own.len() >= 5, "GitHub told the bot of its own writes");
+    let arrived = |code: u16| code / 100 == if pull { 5 } else { 2 };
     assert!(
         deliveries
             .iter()
-            .all(|one| one.status_code.is_some_and(|code| code / 100 == 2))
+            .all(|one| one.status_code.is_some_and(arrived))
     );
     system.stop().await;
     system.tap.assert_clean();
     println!("{}", system.tap.coverage());
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_label_on_an_issue_saves_and_comes_off() {
-    let system = judged().await;
+async fn a_label_on_an_issue_saves_and_comes_off(pull: bool) {
+    let system = judged(pull).await;
     let issue = issue_with_plan(&system, REPO);
     system.sim.label(REPO, issue, "ada", "save-plan").unwrap();
     system.run_to_rest().await;
@@ -133,9 +134,8 @@ async fn a_label_on_an_issue_saves_and_comes_off() {
     system.tap.assert_clean();
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_label_on_a_pull_request_saves_and_comes_off() {
-    let system = judged().await;
+async fn a_label_on_a_pull_request_saves_and_comes_off(pull: bool) {
+    let system = judged(pull).await;
     let opened = system
         .sim
         .open_pull_request(REPO, "bob", "Search faster", PLAN);
@@ -153,9 +153,8 @@ async fn a_label_on_a_pull_request_saves_and_comes_off() {
     system.tap.assert_clean();
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn guidance_is_recorded_with_the_plan() {
-    let system = judged().await;
+async fn guidance_is_recorded_with_the_plan(pull: bool) {
+    let system = judged(pull).await;
     let issue = issue_with_plan(&system, REPO);
     let asked = "/save-plan keep the old endpoint\nuntil @carol says so";
     system.sim.comment(REPO, issue, "ada", asked).unwrap();
@@ -168,9 +167,8 @@ async fn guidance_is_recorded_with_the_plan() {
     system.tap.assert_clean();
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_plan_in_the_commands_own_comment_wins() {
-    let system = judged().await;
+async fn a_plan_in_the_commands_own_comment_wins(pull: bool) {
+    let system = judged(pull).await;
     let issue = issue_with_plan(&system, REPO);
     let inline = PLAN.replace("Cache the search index", "Drop the index");
     let asked = format!("/save-raw-plan\n\n{inline}");
@@ -196,9 +194,8 @@ fn long_plan() -> String {
         .collect()
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_plan_for_several_comments_comes_back_byte_for_byte() {
-    let system = judged().await;
+async fn a_plan_for_several_comments_comes_back_byte_for_byte(pull: bool) {
+    let system = judged(pull).await;
     let issue = issue_with_plan(&system, REPO);
     // Longer than GitHub lets a person write in one place, so that there are parts between the
     // first and the last.
@@ -226,9 +223,8 @@ async fn a_plan_for_several_comments_comes_back_byte_for_byte() {
     system.tap.assert_clean();
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_permission_no_plan_and_no_issues_are_said_on_the_spot() {
-    let system = judged().await;
+async fn no_permission_no_plan_and_no_issues_are_said_on_the_spot(pull: bool) {
+    let system = judged(pull).await;
     system.sim.grant(REPO, "tom", Role::Triage).unwrap();
     let issue = issue_with_plan(&system, REPO);
     let refused = system
@@ -288,8 +284,9 @@ async fn no_permission_no_plan_and_no_issues_are_said_on_the_spot() {
     system.tap.assert_clean();
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn private_repositories_stateless_tokens_and_an_enterprise_server_are_no_different() {
+async fn private_repositories_stateless_tokens_and_an_enterprise_server_are_no_different(
+    pull: bool,
+) {
     for (enterprise, token_format, private) in [
         (false, TokenFormat::Classic, true),
         (false, TokenFormat::Stateless, false),
@@ -300,6 +297,7 @@ async fn private_repositories_stateless_tokens_and_an_enterprise_server_are_no_d
             token_format,
             // The description's paths are those of github.com.
             judged: !enterprise,
+            pull,
             ..Options::default()
         });
         let system = system.await;
@@ -317,9 +315,8 @@ async fn private_repositories_stateless_tokens_and_an_enterprise_server_are_no_d
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_delivery_that_comes_again_changes_nothing_even_a_hundred_times_at_once() {
-    let mut system = judged().await;
+async fn a_delivery_that_comes_again_changes_nothing_even_a_hundred_times_at_once(pull: bool) {
+    let mut system = judged(pull).await;
     let issue = issue_with_plan(&system, REPO);
     let asked = system
         .sim
@@ -337,10 +334,8 @@ async fn a_delivery_that_comes_again_changes_nothing_even_a_hundred_times_at_onc
     // While it is being worked on, and when it is done.
     for _ in 0..2 {
         let codes = system.sim.duplicate(delivery, 100).await.unwrap();
-        assert!(
-            codes.iter().all(|code| matches!(code, Some(200 | 202))),
-            "{codes:?}"
-        );
+        let arrived = |code: &Option<u16>| matches!(code, Some(200 | 202));
+        assert!(pull || codes.iter().all(arrived), "{codes:?}");
         let runs = system.run_to_rest().await;
         assert_eq!(runs.len(), 1, "{runs:#?}");
     }
@@ -353,8 +348,8 @@ async fn a_delivery_that_comes_again_changes_nothing_even_a_hundred_times_at_onc
         "nothing new"
     );
 
-    // The first time ever that a delivery arrives, it arrives a hundred times, and the bot was away
-    // before.
+    // A delivery arrives a hundred times while the bot, which was away when it was made, finds it in
+    // the log.
     system.stop().await;
     let second = system
         .sim
@@ -365,7 +360,7 @@ async fn a_delivery_that_comes_again_changes_nothing_even_a_hundred_times_at_onc
     system.start_bot().await;
     let codes = system.sim.duplicate(delivery, 100).await.unwrap();
     let accepted = codes.iter().filter(|code| **code == Some(202)).count();
-    assert_eq!((accepted, codes.len()), (1, 100), "{codes:?}");
+    assert!(accepted <= 1 && codes.len() == 100, "{codes:?}");
     let runs = system.run_to_rest().await;
     assert_eq!(runs.len(), 2, "{runs:#?}");
     assert_eq!(system.plans(REPO).len(), 2, "one for each command");
@@ -377,9 +372,8 @@ async fn a_delivery_that_comes_again_changes_nothing_even_a_hundred_times_at_onc
 }
 
 /// Eighteen commands and two labels at once: one plan issue, and every answer names it.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_race_of_commands_and_labels_for_one_plan_saves_it_once() {
-    let mut system = judged().await;
+async fn a_race_of_commands_and_labels_for_one_plan_saves_it_once(pull: bool) {
+    let mut system = judged(pull).await;
     let issue = issue_with_plan(&system, REPO);
     let ask = |nth: usize| match nth {
         0 => system
@@ -449,4 +443,39 @@ async fn a_race_of_commands_and_labels_for_one_plan_saves_it_once() {
     assert!(left.contains(&number) && left.iter().all(|one| *one != second.unwrap()));
     system.stop().await;
     system.tap.assert_clean();
+}
+
+/// Runs every test with both transports.
+macro_rules! over_both_transports {
+    ($($name:ident)+) => {
+        mod webhook {
+            $(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $name() {
+                    super::$name(false).await;
+                }
+            )+
+        }
+        mod pull {
+            $(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $name() {
+                    super::$name(true).await;
+                }
+            )+
+        }
+    };
+}
+
+over_both_transports! {
+    a_command_in_a_comment_saves_the_plan_of_the_conversation
+    a_label_on_an_issue_saves_and_comes_off
+    a_label_on_a_pull_request_saves_and_comes_off
+    guidance_is_recorded_with_the_plan
+    a_plan_in_the_commands_own_comment_wins
+    a_plan_for_several_comments_comes_back_byte_for_byte
+    no_permission_no_plan_and_no_issues_are_said_on_the_spot
+    private_repositories_stateless_tokens_and_an_enterprise_server_are_no_different
+    a_delivery_that_comes_again_changes_nothing_even_a_hundred_times_at_once
+    a_race_of_commands_and_labels_for_one_plan_saves_it_once
 }

@@ -17,6 +17,7 @@ use chrono::{DateTime, Utc};
 use github_simulator::model::TokenFormat;
 use github_simulator::model::{Comment, Issue, Role};
 use github_simulator::{Simulator, SimulatorOptions};
+use planwright::engine::decide::concerns_us;
 use planwright::engine::model::run::State;
 use planwright::engine::model::trigger::{Origin, Trigger};
 use planwright::formats::block::{self, Content};
@@ -50,6 +51,8 @@ pub(crate) struct Options {
     pub(crate) token_format: TokenFormat,
     /// Whether every exchange is checked against GitHub's description.
     pub(crate) judged: bool,
+    /// Whether the bot reads deliveries from GitHub's log instead of listening.
+    pub(crate) pull: bool,
     /// Number of hours by which GitHub's clock is ahead of the bot's.
     pub(crate) github_ahead_hours: i64,
     /// Additional environment variables of the bot.
@@ -98,6 +101,7 @@ pub(crate) struct System {
     folder: TempDir,
     api_url: String,
     environment: Vec<(&'static str, String)>,
+    pull: bool,
     child: Option<Child>,
     log: Arc<Mutex<VecDeque<String>>>,
     lines: watch::Sender<u64>,
@@ -139,6 +143,7 @@ impl System {
             folder: tempfile::tempdir().unwrap(),
             api_url,
             environment: options.environment,
+            pull: options.pull,
             child: None,
             log: Arc::default(),
             lines: watch::Sender::new(0),
@@ -165,8 +170,6 @@ impl System {
     pub(crate) async fn start_bot(&mut self) {
         assert!(self.child.is_none(), "the bot runs already");
         let environment = [
-            ("PLANWRIGHT_SERVER_LISTEN", "127.0.0.1:0"),
-            ("PLANWRIGHT_WEBHOOK_SECRETS", SECRET),
             (
                 "PLANWRIGHT_GITHUB_PRIVATE_KEY",
                 KEYS.private_pem.expose_secret(),
@@ -181,10 +184,28 @@ impl System {
             ("PLANWRIGHT_WORKER_LEASE_SECONDS", "5"),
             ("PLANWRIGHT_LOG_FORMAT", "json"),
         ];
+        let transport = if self.pull {
+            [
+                ("PLANWRIGHT_SERVER_TRANSPORT", "pull"),
+                ("PLANWRIGHT_SWEEP_PULL_EVERY_SECONDS", "1"),
+                // Every reading of the log is an event that waiting code is woken by.
+                (
+                    "PLANWRIGHT_LOG_LEVEL",
+                    "info,planwright::engine::sweep=debug",
+                ),
+            ]
+        } else {
+            [
+                ("PLANWRIGHT_SERVER_LISTEN", "127.0.0.1:0"),
+                ("PLANWRIGHT_WEBHOOK_SECRETS", SECRET),
+                ("PLANWRIGHT_LOG_LEVEL", "info"),
+            ]
+        };
         let mut child = Command::new(env!("CARGO_BIN_EXE_planwright"))
             .arg("serve")
             .env_clear()
             .envs(environment)
+            .envs(transport)
             .env("PLANWRIGHT_STORE_PATH", self.database())
             .envs(self.environment.iter().map(|(key, value)| (key, value)))
             .current_dir(self.folder.path())
@@ -202,8 +223,8 @@ impl System {
                 confirmed |= line.contains("GitHub has confirmed the App");
                 address = address.or_else(|| listening_at(&line));
                 keep(&self.log, line);
-                if confirmed && address.is_some() {
-                    return address;
+                if confirmed && (address.is_some() || self.pull) {
+                    return Some(address);
                 }
             }
             None
@@ -218,8 +239,8 @@ impl System {
                 count.send_modify(|lines| *lines += 1);
             }
         });
-        self.sim
-            .set_targets(vec![format!("http://{address}/webhook")]);
+        let target = address.map(|address| format!("http://{address}/webhook"));
+        self.sim.set_targets(target.into_iter().collect());
     }
 
     /// Kills the bot abruptly with SIGKILL, as a power failure would.
@@ -286,8 +307,9 @@ impl System {
             loop {
                 // Marked as seen before the check, so that later changes wake this task.
                 lines.borrow_and_update();
+                let received = !self.pull || self.all_received().await;
                 let runs = self.runs().await;
-                if wanted(&runs) {
+                if received && wanted(&runs) {
                     return runs;
                 }
                 lines.changed().await.unwrap();
@@ -383,6 +405,23 @@ impl System {
             .filename(self.database())
             .read_only(true);
         options.connect().await.unwrap()
+    }
+
+    /// Returns whether the bot has decided about every delivery that may ask for something.
+    async fn all_received(&self) -> bool {
+        let mut connection = self.look().await;
+        let guids: Vec<String> =
+            sqlx::query_scalar("SELECT guid FROM deliveries UNION SELECT guid FROM decisions")
+                .fetch_all(&mut connection)
+                .await
+                .unwrap();
+        connection.close().await.unwrap();
+        let decided: std::collections::HashSet<String> = guids.into_iter().collect();
+        let deliveries = self.sim.deliveries();
+        let mut ours = deliveries
+            .iter()
+            .filter(|one| concerns_us(&one.event, one.action.as_deref()));
+        ours.all(|one| decided.contains(&one.guid))
     }
 
     /// Returns all runs in order of acceptance.
