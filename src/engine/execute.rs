@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::commands::{self, CommandRun};
 use super::effects::{Effects, StepError};
 use super::forge::{ForgeError, Reaction};
-use super::messages::{failures, replies, sources};
+use super::messages::{failures, late, replies, sources};
 use super::services::Services;
 use super::steps::authorise::{self, Verdict};
 use super::steps::{Context, report, research};
@@ -156,6 +156,13 @@ async fn work(
             });
         }
     };
+    if context.trigger.expired {
+        let limit = context.settings.late.max_age;
+        let body = late::too_old(&context.trigger, context.accepted, limit);
+        report::reply(context, &body, Reaction::Confused).await?;
+        context.audit("expired", &body).await?;
+        return Ok(RunOutcome::Succeeded);
+    }
     let trigger = &context.trigger;
     read_options(trigger.command, &trigger.options).map_err(|error| {
         StepError::Failed(sources::invalid_option(trigger.command.spec(), &error))

@@ -20,7 +20,6 @@ use super::settings::LateSettings;
 use super::store::{Accepted, NewDelivery, NewRun, Store, StoreError};
 use crate::engine::model::intake::{DecisionRecord, Source, Subject, Verdict};
 use crate::engine::model::run::RunId;
-use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::Trigger;
 use journal::Journal;
 use parsing::Parsing;
@@ -325,13 +324,3 @@ fn new_run(trigger: Trigger) -> NewRun {
         trigger,
     }
 }
-
-/// Returns how long after `at` an event was received, if it was received late.
-pub fn lateness(at: Millis, received: Millis) -> Option<std::time::Duration> {
-    let late = received.since(at);
-    (late >= MIN_LATE).then_some(late)
-}
-
-/// Time after which a command counts as picked up late. GitHub's deliveries usually arrive within
-/// seconds, and some of them minutes later.
-const MIN_LATE: std::time::Duration = std::time::Duration::from_mins(10);

@@ -10,6 +10,7 @@ pub mod failures;
 pub mod grounding;
 pub mod knowledge;
 pub mod known;
+pub mod late;
 pub mod planning;
 pub mod replies;
 pub mod repository;

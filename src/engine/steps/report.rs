@@ -448,6 +448,7 @@ pub(super) async fn show(context: &mut Context, stage: &str, body: &str) -> Resu
 /// attempt overwrites it with an earlier step. If GitHub refuses the report permanently, it is
 /// posted on the plan issue, if there is one.
 async fn finish(context: &mut Context, body: &str) -> Result<(), StepError> {
+    let body = &noting_lateness(context, body);
     if context.progress.closing != Some(context.round) {
         context.progress.closing = Some(context.round);
         context.remember().await?;
@@ -580,6 +581,7 @@ pub async fn reply(
     reaction: Reaction,
 ) -> Result<Option<ForgeError>, StepError> {
     let key = format!("reply-{}", context.round);
+    let body = &noting_lateness(context, body);
     let refused = match comment(context, &key, body).await {
         Ok(_) => None,
         Err(StepError::Forge(error))
@@ -593,6 +595,16 @@ pub async fn reply(
     close(context, reaction).await?;
     tidy(context).await?;
     Ok(refused)
+}
+
+/// Adds a line to a report if the command was received late. A repeated run has been reported
+/// before, and the reply to an expired command says it itself.
+fn noting_lateness(context: &Context, body: &str) -> String {
+    let note = messages::late::note(&context.trigger, context.accepted);
+    match note.filter(|_| context.round == 0 && !context.trigger.expired) {
+        Some(note) => format!("{}\n\n{note}", body.trim_end()),
+        None => body.to_owned(),
+    }
 }
 
 /// Replaces 👀, and the 😕 of an earlier round, by the closing reaction. Gives up after repeated
