@@ -183,9 +183,9 @@ impl Start {
             }
             faults += 1;
             let wait = match error {
-                ForgeError::Limited { until, .. } => {
-                    until.since(clock.now()).clamp(ASK_AGAIN.first, ASK_AGAIN.max)
-                }
+                ForgeError::Limited { until, .. } => until
+                    .since(clock.now())
+                    .clamp(ASK_AGAIN.first, ASK_AGAIN.max),
                 _ => ASK_AGAIN.after(faults),
             };
             clock.sleep(wait).await;

@@ -42,8 +42,9 @@ impl Deployed {
         std::fs::set_permissions(&agent, std::fs::Permissions::from_mode(0o755)).unwrap();
         std::fs::write(folder.path().join("agent.sh.plan"), GOOD).unwrap();
         for pipe in ["agent.sh.begun", "agent.sh.go"] {
-            let made = Command::new("mkfifo").arg(folder.path().join(pipe));
-            assert!({ made }.status().await.unwrap().success());
+            let path = folder.path().join(pipe);
+            let made = Command::new("mkfifo").arg(path).status().await;
+            assert!(made.unwrap().success());
         }
         let environment = vec![
             ("PLANWRIGHT_AGENT_KIND", "command".to_owned()),
@@ -61,7 +62,10 @@ impl Deployed {
         system.repository(REPO, false);
         let opened = system.sim.open_issue(REPO, "bob", "Search is slow", PLAN);
         let issue = opened.unwrap();
-        system.sim.comment(REPO, issue, "ada", "/save-plan").unwrap();
+        system
+            .sim
+            .comment(REPO, issue, "ada", "/save-plan")
+            .unwrap();
         Self {
             system,
             issue,
@@ -124,7 +128,11 @@ async fn a_turn_that_ends_within_the_grace_period_is_not_repeated_after_the_rest
     deployed.system.ask_to_stop().await;
     deployed.go().await;
     deployed.system.stopped().await;
-    assert!(deployed.status().starts_with(PAUSED), "{}", deployed.status());
+    assert!(
+        deployed.status().starts_with(PAUSED),
+        "{}",
+        deployed.status()
+    );
     assert!(deployed.system.plans(REPO).is_empty());
     deployed.system.start_bot().await;
     deployed.saved().await;
@@ -138,11 +146,18 @@ async fn an_agent_that_is_ended_by_a_deploy_begins_again_and_costs_no_try() {
     deployed.system.ask_to_stop().await;
     deployed.system.stopped().await;
     no_process_left(deployed.folder.path());
-    assert!(deployed.status().starts_with(PAUSED), "{}", deployed.status());
+    assert!(
+        deployed.status().starts_with(PAUSED),
+        "{}",
+        deployed.status()
+    );
     deployed.system.start_bot().await;
     deployed.begun().await;
     let working = deployed.status();
-    assert!(working.starts_with("👀 Working on `/save-plan`"), "{working}");
+    assert!(
+        working.starts_with("👀 Working on `/save-plan`"),
+        "{working}"
+    );
     deployed.go().await;
     deployed.saved().await;
     assert_eq!(deployed.asked(), 2);

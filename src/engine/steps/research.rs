@@ -15,7 +15,7 @@ use crate::engine::forge::ForgeError;
 use crate::engine::messages::{agent as about_agents, research as sentences};
 use crate::engine::model::agent::{Session, Spent};
 use crate::engine::model::progress::Progress;
-use crate::engine::model::research::{MAX_TOPIC, Research, TopicState};
+use crate::engine::model::research::{MAX_TOPIC, Research};
 use crate::engine::prompt::{self, Project, PromptContext, Try, new_words};
 use crate::engine::research::{self, ResearchDeps, ResearchHost};
 use crate::engine::settings::ResearchSettings;
