@@ -42,8 +42,9 @@ impl Deployed {
         std::fs::set_permissions(&agent, std::fs::Permissions::from_mode(0o755)).unwrap();
         std::fs::write(folder.path().join("agent.sh.plan"), GOOD).unwrap();
         for pipe in ["agent.sh.begun", "agent.sh.go"] {
-            let made = Command::new("mkfifo").arg(folder.path().join(pipe));
-            assert!({ made }.status().await.unwrap().success());
+            let path = folder.path().join(pipe);
+            let made = Command::new("mkfifo").arg(path).status().await;
+            assert!(made.unwrap().success());
         }
         let environment = vec![
             ("PLANWRIGHT_AGENT_KIND", "command".to_owned()),

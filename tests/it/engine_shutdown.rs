@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use planwright::engine::clock::Clock as _;
 use planwright::engine::execute::attempt;
 use planwright::engine::model::agent::{Ending, Session};
 use planwright::engine::model::research::TopicState;
@@ -125,7 +126,6 @@ async fn a_turn_that_is_ended_is_no_failure_and_its_session_goes_on() {
     assert_eq!(outcome, Outcome::Did(run.clone(), Some(State::Ready)));
     let said = status(&rig);
     assert!(said.starts_with(PAUSED), "{said}");
-    assert_eq!(said.lines().count(), 3, "one line, and the footer: {said}");
     assert!(agent.forgotten.lock().unwrap().is_empty());
     assert_eq!(attempts(&rig, &run).await, 1);
     now(&rig).await;
@@ -201,40 +201,36 @@ async fn questions_are_shown_again_after_a_pause() {
 
 #[tokio::test]
 async fn a_run_that_publishes_goes_on_to_its_end() {
-    let agent = FakeAgent::new(vec![say(GOOD)]);
-    let rig = rig(&agent).await;
-    let run = rig.say(Command::SavePlan).await;
-    let mut write = 1;
-    // The process dies at each write until one is behind the beginning of publishing.
-    loop {
+    let mut published = 0;
+    for write in 1..=12 {
+        let agent = FakeAgent::new(vec![say(GOOD)]);
+        let rig = rig(&agent).await;
         rig.forge.fail(write, Fault::DieAfter);
+        let run = rig.say(Command::SavePlan).await;
         let worker = rig.worker("doomed");
-        let died = tokio::select! {
-            _ = worker.step() => false,
-            () = rig.forge.died.notified() => true,
-        };
-        assert!(died, "write {write}");
+        tokio::select! {
+            _ = worker.step() => {}
+            () = rig.forge.died.notified() => {}
+        }
         rig.store.recover_all(rig.clock.now()).await.unwrap();
-        let later = std::time::Duration::from_secs(13);
-        rig.clock.advance_to(rig.clock.now().plus(later));
         let progress = rig.view(&run).await.progress.clone();
-        if progress.is_some_and(|progress| progress.publishing) {
-            break;
+        let publishing = progress.is_some_and(|progress| progress.publishing);
+        let mut ended = false;
+        for _ in 0..5 {
+            // Long enough for GitHub's lists to show the write.
+            let later = std::time::Duration::from_secs(100);
+            rig.clock.advance_to(rig.clock.now().plus(later));
+            step(&rig, &begun()).await;
+            ended = rig.state(&run).await.is_terminal();
+            if ended {
+                assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
+                break;
+            }
         }
-        write += 1;
+        assert_eq!(ended, publishing, "write {write}");
+        published += u32::from(publishing);
     }
-    let shutdown = begun();
-    for _ in 0..20 {
-        if rig.state(&run).await.is_terminal() {
-            break;
-        }
-        if let Outcome::Wait(until) = step(&rig, &shutdown).await {
-            rig.clock.advance_to(until);
-        }
-    }
-    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
-    let said = status(&rig);
-    assert!(said.starts_with("✅ Plan saved:"), "{said}");
+    assert!(published > 3, "{published}");
 }
 
 #[tokio::test]

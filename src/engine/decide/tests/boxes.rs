@@ -201,3 +201,20 @@ fn a_new_comment_of_ours_answers_nothing() {
     };
     assert_eq!(why(decided("issue_comment", &body)), expected);
 }
+
+#[test]
+fn without_a_slug_our_comment_is_known_by_the_app_alone() {
+    let facts = AppIdentity {
+        app_slug: AppSlug::default(),
+        ..facts()
+    };
+    let (before, after) = (asked(), tick(&asked(), true));
+    let run = |changes: &[(&str, Value)]| {
+        let body = edited(&before, &after, changes);
+        decide("issue_comment", body.as_bytes(), &facts).unwrap()
+    };
+    assert_eq!(one(run(&[])).command, Command::Answer);
+    let no_app = ("/comment/performed_via_github_app", Value::Null);
+    let theirs = "commands in a comment that somebody else edited do not count";
+    assert_eq!(why(run(&[no_app])), theirs);
+}
