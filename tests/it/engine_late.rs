@@ -6,12 +6,11 @@ use planwright::engine::clock::Clock as _;
 use planwright::engine::model::run::State;
 use planwright::formats::command::Command;
 
-use crate::support::rig::{HERE, PLAN, Rig};
+use crate::support::rig::{HERE, Rig};
 
 #[tokio::test]
 async fn a_command_that_is_picked_up_late_is_executed_and_its_report_says_so() {
     let rig = Rig::new().await;
-    rig.forge.comment(HERE, "bob", 8, PLAN);
     let mut trigger = rig.trigger(Command::SavePlan, "ada", 7, HERE);
     rig.clock
         .advance_to(trigger.at.plus(Duration::from_mins(3 * 60 + 12)));
@@ -32,12 +31,10 @@ async fn a_command_that_is_picked_up_late_is_executed_and_its_report_says_so() {
 #[tokio::test]
 async fn a_command_that_is_too_old_is_answered_with_one_line_and_not_executed() {
     let rig = Rig::new().await;
-    rig.forge.comment(HERE, "bob", 8, PLAN);
     let mut trigger = rig.trigger(Command::SavePlan, "ada", 7, HERE);
     trigger.expired = true;
     let written = trigger.at;
-    rig.clock
-        .advance_to(written.plus(Duration::from_hours(50)));
+    rig.clock.advance_to(written.plus(Duration::from_hours(50)));
     let run = rig.deliver(trigger).await;
     rig.settle().await;
     assert_eq!(rig.state(&run).await, State::Succeeded);

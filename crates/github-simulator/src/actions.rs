@@ -60,6 +60,7 @@ impl State {
                 state_reason: None,
                 closed_by: None,
                 comments: Vec::new(),
+                events: Vec::new(),
                 reactions: Vec::new(),
                 created: now,
                 updated: now,

@@ -129,6 +129,7 @@ fn handle_repository(call: &mut RepositoryCall<'_>, path: &[&str]) -> ApiResult 
                 ("GET", []) => issues::get(call, number),
                 ("PATCH", []) => issues::update(call, number),
                 ("GET", ["comments"]) => comments::list(call, number),
+                ("GET", ["events"]) => issues::events(call, number),
                 ("POST", ["comments"]) => comments::create(call, number),
                 (_, ["labels", path @ ..]) => labels::handle_issue(call, number, path),
                 (_, ["reactions", path @ ..]) => {

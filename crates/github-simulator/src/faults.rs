@@ -42,6 +42,19 @@ pub enum FaultKind {
     },
 }
 
+/// What happens to a delivery on its way to the App.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WebhookFault {
+    /// GitHub never creates the delivery, so that its log does not have it either.
+    NotCreated,
+    /// A proxy in front of the App answers with this status.
+    Proxy(u16),
+    /// It is held back until [`Simulator::release_deliveries`](crate::Simulator::release_deliveries).
+    Held,
+    /// It is sent twice.
+    Duplicated,
+}
+
 /// How often a fault is injected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Repeat {

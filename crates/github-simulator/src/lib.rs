@@ -87,7 +87,7 @@ mod webhooks;
 
 pub use clock::{Clock, SystemClock};
 pub use error::SimulatorError;
-pub use faults::{Fault, FaultKind, Faults, RandomFaults};
+pub use faults::{Fault, FaultKind, Faults, RandomFaults, WebhookFault};
 pub use keys::AppKeys;
 pub use options::SimulatorOptions;
 pub use shared::LoggedRequest;

@@ -159,12 +159,33 @@ pub struct Issue {
     pub closed_by: Option<User>,
     /// Comment ids in ascending order.
     pub comments: Vec<u64>,
+    /// Changes of its labels, the oldest first.
+    pub events: Vec<LabelEvent>,
     /// Reactions to the body.
     pub reactions: Vec<Reaction>,
     /// Time at which it was opened.
     pub created: DateTime<Utc>,
     /// Time of the last change.
     pub updated: DateTime<Utc>,
+}
+
+/// A label that was added to or removed from an issue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabelEvent {
+    /// Id of the event.
+    pub id: u64,
+    /// `labeled` or `unlabeled`.
+    pub event: String,
+    /// Account that made the change.
+    pub actor: User,
+    /// Whether the App made the change.
+    pub via_app: bool,
+    /// Name of the label.
+    pub label: String,
+    /// Colour of the label.
+    pub colour: String,
+    /// Time of the change.
+    pub created: DateTime<Utc>,
 }
 
 /// A comment on an issue or a pull request.

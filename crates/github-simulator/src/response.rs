@@ -68,6 +68,10 @@ impl ApiResponse {
         Self::empty(StatusCode::NO_CONTENT)
     }
 
+    pub(crate) fn not_modified() -> Self {
+        Self::empty(StatusCode::NOT_MODIFIED)
+    }
+
     fn empty(status: StatusCode) -> Self {
         Self {
             status,

@@ -11,6 +11,7 @@ use chrono::{DateTime, Utc};
 use futures_util::stream;
 use http::StatusCode;
 use http_body_util::{BodyExt, Limited};
+use sha2::{Digest, Sha256};
 
 use crate::faults::FaultKind;
 use crate::request::ApiRequest;
@@ -97,16 +98,36 @@ fn respond(
         if fault == Some(&FaultKind::BadGatewayAfter) {
             return (bad_gateway(), changed);
         }
+        let response = conditional(request, response);
+        let unchanged = response.status == StatusCode::NOT_MODIFIED;
         let response = with_common_headers(request, response, shared.clock.now());
         let Some(token) = token else {
             return (response, changed);
         };
-        // Requests that the limit refuses do not count against it.
-        if limited && !matches!(fault, Some(FaultKind::PrimaryLimit { .. })) {
+        // Requests that the limit refuses do not count against it, nor do conditional requests for
+        // what has not changed
+        // (<https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api>).
+        if limited && !unchanged && !matches!(fault, Some(FaultKind::PrimaryLimit { .. })) {
             state.count_request(&token);
         }
         (state.with_rate_limit(&token, response), changed)
     })
+}
+
+/// Adds an `ETag` to what a GET returned, or returns 304 if the client has it already.
+fn conditional(request: &ApiRequest, response: ApiResponse) -> ApiResponse {
+    if request.is_write() || response.status != StatusCode::OK {
+        return response;
+    }
+    let Some(body) = response.json() else {
+        return response;
+    };
+    let digest = Sha256::digest(body.to_string().as_bytes());
+    let etag = format!("W/\"{}\"", hex::encode(digest));
+    if request.header("if-none-match") == Some(etag.as_str()) {
+        return ApiResponse::not_modified().header("etag", etag);
+    }
+    response.header("etag", etag)
 }
 
 /// Returns a response whose body fails at once, so that the server closes the connection before it

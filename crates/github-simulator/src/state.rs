@@ -12,12 +12,21 @@ use tokio::sync::{mpsc, watch};
 
 use crate::clock::Clock;
 use crate::error::{Result, SimulatorError};
+use crate::faults::WebhookFault;
 use crate::model::{
     Actor, ArchiveToken, Attachment, Comment, Delivery, Installation, Issue, Repository, Role,
     Token, TokenFormat, TokenOwner, User, UserKind,
 };
 use crate::options::SimulatorOptions;
 use crate::urls::BaseUrls;
+
+/// Id of the first delivery attempt. Since February 2026 they have 19 digits
+/// (octokit/request.js#797): 64 bits, which a floating-point number cannot hold.
+const FIRST_DELIVERY_ID: u64 = 3_804_004_623_172_239_366;
+
+/// Time for which deliveries are kept
+/// (<https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks>).
+const DELIVERY_RETENTION: Duration = Duration::from_hours(72);
 
 /// Lowest id. It exceeds 2^31 so that clients that store ids in 32 bits fail in tests.
 const FIRST_ID: u64 = 3_100_000_000;
@@ -52,6 +61,10 @@ pub(crate) struct Webhook {
     pub(crate) queue: mpsc::UnboundedSender<u64>,
     /// Number of attempts that are queued or in flight.
     pub(crate) pending: watch::Sender<usize>,
+    /// Returns what happens to a new delivery.
+    pub(crate) faults: Option<Box<dyn Fn(&Delivery) -> Option<WebhookFault> + Send>>,
+    /// Ids of attempts that are held back, in the order in which they were made.
+    pub(crate) held: Vec<u64>,
 }
 
 /// The whole state, guarded by one lock.
@@ -78,6 +91,9 @@ pub(crate) struct State {
     pub(crate) used_requests: BTreeMap<u64, (DateTime<Utc>, u32)>,
     /// Age below which issues and comments are missing from lists.
     pub(crate) list_lag: Duration,
+    /// Age below which attempts are missing from the log of deliveries.
+    pub(crate) log_lag: Duration,
+    last_delivery: u64,
     last_id: u64,
 }
 
@@ -126,9 +142,13 @@ impl State {
                 secret: options.webhook_secret,
                 queue,
                 pending: watch::Sender::new(0),
+                faults: None,
+                held: Vec::new(),
             },
             used_requests: BTreeMap::new(),
             list_lag: Duration::ZERO,
+            log_lag: Duration::ZERO,
+            last_delivery: FIRST_DELIVERY_ID,
             last_id: FIRST_ID + 100,
             clock: options.clock,
         }
@@ -147,6 +167,18 @@ impl State {
     pub(crate) fn new_id(&mut self) -> u64 {
         self.last_id += 1;
         self.last_id
+    }
+
+    /// Returns the id of a new delivery attempt.
+    pub(crate) fn new_delivery_id(&mut self) -> u64 {
+        // GitHub's are not consecutive.
+        self.last_delivery += 1009;
+        self.last_delivery
+    }
+
+    /// Returns whether the log of deliveries still has an attempt of this time.
+    pub(crate) fn is_retained(&self, delivery: &Delivery) -> bool {
+        delivery.delivered + DELIVERY_RETENTION >= self.now()
     }
 
     pub(crate) fn user(&self, login: &str) -> Option<&User> {
@@ -246,7 +278,8 @@ impl State {
     }
 
     pub(crate) fn delivery(&self, id: u64) -> Result<&Delivery> {
-        found(self.deliveries.get(&id), "delivery", id)
+        let delivery = self.deliveries.get(&id);
+        found(delivery.filter(|one| self.is_retained(one)), "delivery", id)
     }
 
     pub(crate) fn installation(&self, id: u64) -> Result<&Installation> {

@@ -9,12 +9,13 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::error::Result;
+use crate::faults::WebhookFault;
 use crate::json::{extend, iso, minimal_repository, node_id};
-use crate::model::{Actor, Delivery, Label};
+use crate::model::{Actor, Delivery, Label, LabelEvent};
 use crate::state::State;
 
 impl State {
-    /// Logs a delivery of an event and queues it.
+    /// Logs a delivery of an event and queues it, unless a fault prevents that.
     fn emit(
         &mut self,
         event: &str,
@@ -23,7 +24,7 @@ impl State {
         payload: &Value,
     ) {
         let action = payload.get("action").and_then(Value::as_str);
-        let id = self.new_id();
+        let id = self.new_delivery_id();
         let delivery = Delivery {
             id,
             guid: Uuid::new_v4().to_string(),
@@ -39,8 +40,65 @@ impl State {
             status: String::new(),
             response: String::new(),
         };
+        let fault = self
+            .webhook
+            .faults
+            .as_ref()
+            .and_then(|fault| fault(&delivery));
+        if fault == Some(WebhookFault::NotCreated) {
+            return;
+        }
         self.deliveries.insert(id, delivery);
-        self.queue_delivery(id);
+        match fault {
+            Some(WebhookFault::Held) => self.webhook.held.push(id),
+            Some(WebhookFault::Proxy(status)) => {
+                if let Some(delivery) = self.deliveries.get_mut(&id) {
+                    delivery.status_code = Some(status);
+                    delivery.status = format!("Invalid HTTP Response: {status}");
+                }
+            }
+            Some(WebhookFault::Duplicated) => {
+                self.queue_delivery(id);
+                // The delivery was logged above.
+                let _ = self.redeliver(id);
+            }
+            Some(WebhookFault::NotCreated) | None => self.queue_delivery(id),
+        }
+    }
+
+    /// Adds attempts at deliveries of other events to the log, one a second up to now.
+    pub(crate) fn fill_delivery_log(&mut self, count: u32) {
+        for index in (0..count).rev() {
+            let id = self.new_delivery_id();
+            let delivered = self.now() - std::time::Duration::from_secs(u64::from(index));
+            let delivery = Delivery {
+                id,
+                guid: Uuid::new_v4().to_string(),
+                event: "push".to_owned(),
+                action: None,
+                installation: None,
+                repository: None,
+                payload: Bytes::from_static(b"{}"),
+                delivered,
+                redelivery: false,
+                duration: 0.1,
+                status_code: Some(200),
+                status: "OK".to_owned(),
+                response: String::new(),
+            };
+            self.deliveries.insert(id, delivery);
+        }
+    }
+
+    /// Queues the deliveries that are held back.
+    pub(crate) fn release_deliveries(&mut self, newest_first: bool) {
+        let mut held = std::mem::take(&mut self.webhook.held);
+        if newest_first {
+            held.reverse();
+        }
+        for id in held {
+            self.queue_delivery(id);
+        }
     }
 
     /// Queues a logged delivery for the sender.
@@ -55,7 +113,7 @@ impl State {
     /// Logs a further attempt with the same GUID and the same bytes, without queueing it.
     pub(crate) fn copy_delivery(&mut self, id: u64) -> Result<u64> {
         let first = self.delivery(id)?.clone();
-        let id = self.new_id();
+        let id = self.new_delivery_id();
         let attempt = Delivery {
             id,
             redelivery: true,
@@ -130,7 +188,7 @@ impl State {
         self.emit_repository_event(actor, repository, event, payload)
     }
 
-    /// Emits `labeled` or `unlabeled` of an issue or pull request.
+    /// Records and emits `labeled` or `unlabeled` of an issue or pull request.
     pub(crate) fn emit_label(
         &mut self,
         actor: &Actor,
@@ -139,6 +197,16 @@ impl State {
         action: &str,
         label: &Label,
     ) -> Result {
+        let event = LabelEvent {
+            id: self.new_id(),
+            event: action.to_owned(),
+            actor: actor.user.clone(),
+            via_app: actor.via_app,
+            label: label.name.clone(),
+            colour: label.colour.clone(),
+            created: self.issue(repository, number)?.updated,
+        };
+        self.issue_mut(repository, number)?.events.push(event);
         let renderer = self.renderer(&self.urls);
         let label = renderer.label(self.repository(repository)?, label);
         self.emit_issue(actor, repository, number, action, &json!({"label": label}))

@@ -207,6 +207,10 @@ fn deliveries(state: &State, request: &ApiRequest) -> ApiResult {
         (Some(code), Some("failure")) => code >= 400,
         (Some(_), _) => true,
     };
+    let lag = state.log_lag;
+    let is_listed = |delivery: &&Delivery| {
+        state.is_retained(delivery) && (lag.is_zero() || delivery.delivered + lag <= state.now())
+    };
     let size = request.per_page();
     let mut found: Vec<&Delivery> = state
         .deliveries
@@ -214,6 +218,7 @@ fn deliveries(state: &State, request: &ApiRequest) -> ApiResult {
         .rev()
         .map(|(_, delivery)| delivery)
         .filter(matches_status)
+        .filter(is_listed)
         .take(size + 1)
         .collect();
     let more = found.len() > size;

@@ -105,6 +105,15 @@ pub(super) fn update(call: &mut RepositoryCall<'_>, number: u64) -> ApiResult {
     render(call, number).map(ApiResponse::ok)
 }
 
+/// `GET …/issues/{number}/events`, the oldest first. Only changes of labels are recorded.
+pub(super) fn events(call: &RepositoryCall<'_>, number: u64) -> ApiResult {
+    let issue = call.state.issue(call.repository_id, number)?;
+    let repository = call.repository()?;
+    let renderer = call.renderer();
+    let events: Vec<_> = issue.events.iter().collect();
+    Ok(call.page(&events, |event| renderer.label_event(repository, event)))
+}
+
 /// `GET …/issues`, which includes pull requests.
 pub(super) fn list(call: &RepositoryCall<'_>) -> ApiResult {
     call.require_permission(&["issues"])?;

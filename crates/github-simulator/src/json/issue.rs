@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{Renderer, iso, node_id};
-use crate::model::{Comment, Issue, Label, REACTION_CONTENTS, Reaction, Repository, Role, User};
+use crate::model::{
+    Comment, Issue, Label, LabelEvent, REACTION_CONTENTS, Reaction, Repository, Role, User,
+};
 use crate::urls::encode_segment;
 
 /// Returns the `author-association` as far as roles determine it.
@@ -42,6 +44,28 @@ impl Renderer<'_> {
             "color": label.colour,
             "default": false,
             "description": label.description,
+        })
+    }
+
+    /// Renders `event`.
+    pub(crate) fn label_event(&self, repository: &Repository, event: &LabelEvent) -> Value {
+        let app = if event.via_app {
+            self.app()
+        } else {
+            Value::Null
+        };
+        let events = format!("{}/issues/events", self.urls.repository(repository));
+        json!({
+            "id": event.id,
+            "node_id": node_id("LE", event.id),
+            "url": format!("{events}/{}", event.id),
+            "actor": self.user(&event.actor),
+            "event": event.event,
+            "commit_id": null,
+            "commit_url": null,
+            "created_at": iso(event.created),
+            "label": {"name": event.label, "color": event.colour},
+            "performed_via_github_app": app,
         })
     }
 

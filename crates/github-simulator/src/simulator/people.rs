@@ -13,9 +13,10 @@ use serde_json::json;
 use super::Simulator;
 use crate::actions::{IssueChange, ReactionTarget};
 use crate::error::{Result, SimulatorError};
+use crate::faults::WebhookFault;
 use crate::model::{
-    Actor, Attachment, DEFAULT_BRANCH, Installation, Repository, Role, Token, TokenOwner, User,
-    UserKind,
+    Actor, Attachment, DEFAULT_BRANCH, Delivery, Installation, Repository, Role, Token, TokenOwner,
+    User, UserKind,
 };
 use crate::state::State;
 use crate::task_list::toggle_checkbox;
@@ -436,6 +437,37 @@ impl Simulator {
     /// Sends the event `ping`.
     pub fn ping(&self) {
         self.shared.with(State::emit_ping);
+    }
+
+    /// Sets what happens to new deliveries: `fault` is called for each and returns `None` if it is
+    /// sent as usual.
+    pub fn set_webhook_faults(
+        &self,
+        fault: impl Fn(&Delivery) -> Option<WebhookFault> + Send + 'static,
+    ) {
+        self.shared
+            .with(|state| state.webhook.faults = Some(Box::new(fault)));
+    }
+
+    /// Ends the faults of deliveries. Those that are held back stay so.
+    pub fn clear_webhook_faults(&self) {
+        self.shared.with(|state| state.webhook.faults = None);
+    }
+
+    /// Sends the deliveries that are held back, in order or the newest first.
+    pub fn release_deliveries(&self, newest_first: bool) {
+        self.shared
+            .with(|state| state.release_deliveries(newest_first));
+    }
+
+    /// Sets the age below which attempts are missing from the log of deliveries.
+    pub fn set_delivery_log_lag(&self, lag: Duration) {
+        self.shared.with(|state| state.log_lag = lag);
+    }
+
+    /// Adds `count` attempts at deliveries that concern nobody to the log, one a second up to now.
+    pub fn fill_delivery_log(&self, count: u32) {
+        self.shared.with(|state| state.fill_delivery_log(count));
     }
 
     /// Queues a delivery once more and returns the id of the new attempt.
