@@ -20,13 +20,19 @@ const KEY: &str = "key-of-the-stub-77ab0e12";
 /// A bot whose agent is the real client in front of `model`, and an issue with a plan. `None` where
 /// there is no client.
 async fn system(model: &Model) -> Option<(System, u64)> {
+    system_with(model, Vec::new()).await
+}
+
+/// The same with further variables of the bot.
+async fn system_with(model: &Model, further: Vec<(&'static str, String)>) -> Option<(System, u64)> {
     let client = peers::claude()?;
-    let environment = vec![
+    let mut environment = vec![
         ("PLANWRIGHT_AGENT_KIND", "claude".to_owned()),
         ("PLANWRIGHT_AGENT_PATH", client.display().to_string()),
         ("PLANWRIGHT_AGENT_API_URL", model.url()),
         ("PLANWRIGHT_AGENT_API_KEY", KEY.to_owned()),
     ];
+    environment.extend(further);
     let system = System::with(Options {
         judged: true,
         environment,
@@ -271,6 +277,37 @@ async fn a_bot_that_is_killed_while_its_agent_works_goes_on_and_leaves_no_proces
         system.said(REPO, issue)
     );
     assert_saved(&system, issue, 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_that_a_deploy_interrupts_goes_on_in_the_next_process() {
+    let model = Model::start([Turn::text("I am thinking").hanging(), Turn::text(GOOD)]).await;
+    let further = vec![
+        ("PLANWRIGHT_SERVER_SHUTDOWN_GRACE_SECONDS", "0".to_owned()),
+        ("PLANWRIGHT_AGENT_TRIES", "1".to_owned()),
+    ];
+    let Some((mut system, issue)) = system_with(&model, further).await else {
+        return;
+    };
+    system
+        .sim
+        .comment(REPO, issue, "ada", "/save-plan")
+        .unwrap();
+    model.wait_for(1).await;
+    system.stop().await;
+    no_process_left(&system);
+    system.start_bot().await;
+    let runs = system.run_to_rest().await;
+    let said = system.said(REPO, issue);
+    assert_eq!(only(&runs).state, State::Succeeded, "{said:#?}");
+    assert!(said[0].body.starts_with("✅ Plan saved:"), "{said:#?}");
+    let asked = model.asked();
+    assert_eq!(asked.len(), 2);
+    let told = asked[1].said();
+    let first = asked[0].said();
+    assert!(told.starts_with(&first), "the session has its first prompt");
+    let goes_on = "The program that runs you was restarted before you had finished.";
+    assert!(told.contains(goes_on), "{told}");
 }
 
 /// Returns when no process of an agent is left: the helper ends them when the bot is gone. Looks as

@@ -388,12 +388,11 @@ pub async fn continued(context: &mut Context) -> Result<(), StepError> {
         return Ok(());
     }
     let research = context.progress.research.as_ref();
-    let body = match research.filter(|research| research.is_open()) {
-        Some(research) => messages::research::working(&context.trigger, context.run(), research),
-        None => {
-            let step = context.progress.step.as_deref().unwrap_or(CONTINUING);
-            messages::working(&context.trigger, context.run(), step)
-        }
+    let body = if let Some(research) = research.filter(|research| research.is_open()) {
+        messages::research::working(&context.trigger, context.run(), research)
+    } else {
+        let step = context.progress.step.as_deref().unwrap_or(CONTINUING);
+        messages::working(&context.trigger, context.run(), step)
     };
     if let Err(error) = rewrite(context, body).await {
         tracing::debug!(error = %error, "the status comment was not updated");

@@ -41,7 +41,7 @@ async fn a_thread_is_all_pages_in_order() {
             ))
         };
         match asked.path.as_str() {
-            "/api/v3/app" => reply(200, json!({"id": 1, "slug": "planwright"})),
+            "/api/v3/app" => reply(200, json!({"id": APP, "slug": "planwright"})),
             "/api/v3/repos/octo/plans/issues/7" => issue(),
             "/api/v3/repos/octo/plans/issues/7/comments?per_page=100" => {
                 let mut late = comment(1, "edited clock");
