@@ -33,6 +33,7 @@ mod e2e_agent;
 mod e2e_boxes;
 mod e2e_check;
 mod e2e_crash;
+//MARK
 mod e2e_outsiders;
 mod e2e_places;
 mod e2e_plan;
@@ -43,6 +44,7 @@ mod e2e_shutdown;
 mod e2e_source;
 mod e2e_start;
 mod e2e_storm;
+mod e2e_sweep;
 mod e2e_unclear;
 mod engine_again;
 mod engine_agent;

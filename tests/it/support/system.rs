@@ -407,6 +407,39 @@ impl System {
         options.connect().await.unwrap()
     }
 
+    /// Waits until the bot, which pulls, has read the delivery log once more to its end and has
+    /// received everything.
+    pub(crate) async fn log_read(&self) {
+        let waiting = async {
+            let mut lines = self.lines.subscribe();
+            let mut read = 0;
+            while read < 1 || !self.all_received().await {
+                lines.changed().await.unwrap();
+                let log = self.log.lock().unwrap();
+                read += usize::from(
+                    log.back()
+                        .is_some_and(|line| line.contains("delivery log read")),
+                );
+            }
+        };
+        if timeout(PATIENCE, waiting).await.is_err() {
+            self.give_up("the log is not read");
+        }
+    }
+
+    /// Makes the stopped bot believe that it last read the delivery log some hours ago.
+    pub(crate) async fn forget_log_since(&self, hours: i64) {
+        let watermark = Utc::now().timestamp_millis() - hours * 3_600_000;
+        let options = SqliteConnectOptions::new().filename(self.database());
+        let mut connection = options.connect().await.unwrap();
+        sqlx::query("UPDATE delivery_log SET state = json_set(state, '$.watermark', ?1)")
+            .bind(watermark)
+            .execute(&mut connection)
+            .await
+            .unwrap();
+        connection.close().await.unwrap();
+    }
+
     /// Returns whether the bot has decided about every delivery that may ask for something.
     async fn all_received(&self) -> bool {
         let mut connection = self.look().await;
