@@ -20,6 +20,7 @@ pub mod model;
 pub mod planner;
 pub mod prompt;
 pub mod research;
+pub mod scan;
 pub mod services;
 pub mod settings;
 pub mod steps;

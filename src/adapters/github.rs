@@ -26,6 +26,7 @@ use crate::engine::forge::ForgeError;
 use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::{Actor, Repo};
 
+mod activity;
 mod archive;
 mod auth;
 mod checks;
@@ -45,6 +46,7 @@ mod transport;
 mod trees;
 mod wire;
 
+pub use activity::FoundEvent;
 pub use deliveries::LoggedDelivery;
 pub use reader::{IssueFilter, IssueSummary, ListEntry, Reader, ReaderConfig};
 

@@ -21,6 +21,7 @@ use crate::engine::clock::Clock;
 use crate::engine::decide::AppSlug;
 use crate::engine::forge::ForgeError;
 use crate::engine::intake::Intake;
+use crate::engine::scan::Scan;
 use crate::engine::services::Services;
 use crate::engine::settings::Backoff;
 use crate::engine::store::{Store, StoreError};
@@ -33,8 +34,8 @@ const ASK_AGAIN: Backoff = Backoff {
     max: Duration::from_mins(1),
 };
 
-/// Maximum time for which workers wait for the first reading of the delivery log.
-const MAX_FIRST_SWEEP: Duration = Duration::from_mins(1);
+/// Maximum time for which workers wait for the first search for missed commands.
+const MAX_FIRST_SEARCH: Duration = Duration::from_mins(1);
 
 /// The assembled bot.
 pub(super) struct Bot {
@@ -50,6 +51,7 @@ struct Start {
     github: Arc<GitHub>,
     slug: AppSlug,
     sweep: Sweep<GitHub>,
+    scan: Scan<GitHub>,
     parts: Services,
     /// Why GitHub has not confirmed the App yet; `None` once it has.
     unconfirmed: watch::Sender<Option<String>>,
@@ -117,9 +119,17 @@ impl Bot {
             Arc::clone(&parts.clock),
             config.engine.sweep.clone(),
         );
+        let scan = Scan::new(
+            Arc::clone(&github),
+            Arc::clone(&store),
+            Arc::clone(&intake),
+            Arc::clone(&parts.clock),
+            config.engine.scan.clone(),
+        );
         let start = Start {
             github,
             sweep,
+            scan,
             slug,
             parts,
             unconfirmed,
@@ -166,8 +176,9 @@ impl Bot {
             if started.is_err() {
                 stop.cancel();
             }
-            if let Some((sweep, workers)) = started? {
-                sweep.drive(config.server.transport.pulls(), &stop).await;
+            if let Some((sweep, scan, workers)) = started? {
+                let pulls = config.server.transport.pulls();
+                tokio::join!(sweep.drive(pulls, &stop), scan.drive(&stop));
                 workers.stop(config.server.shutdown_grace).await;
             }
             Ok(())
@@ -180,20 +191,25 @@ impl Bot {
 }
 
 impl Start {
-    /// Starts the workers once GitHub has confirmed the App and the deliveries that were missed are
+    /// Starts the workers once GitHub has confirmed the App and the commands that were missed are
     /// stored, so that commands at one place are executed in order. Returns `None` if `stop` is
     /// cancelled before.
     async fn working(
         self,
         config: &Config,
         stop: &CancellationToken,
-    ) -> Result<Option<(Sweep<GitHub>, Workers)>, Failure> {
+    ) -> Result<Option<(Sweep<GitHub>, Scan<GitHub>, Workers)>, Failure> {
         let starting = async {
             self.confirm(config).await?;
             tokio::select! {
-                _ = self.sweep.round(config.server.transport.pulls()) => {}
-                () = self.parts.clock.sleep(MAX_FIRST_SWEEP) => {
-                    tracing::warn!("the delivery log takes long to read; runs start before it is read to its end");
+                () = async {
+                    self.sweep.round(config.server.transport.pulls()).await;
+                    self.scan.round().await;
+                } => {}
+                () = self.parts.clock.sleep(MAX_FIRST_SEARCH) => {
+                    tracing::warn!(
+                        "looking for missed commands takes long; runs start before it is done"
+                    );
                 }
             }
             Ok::<(), Failure>(())
@@ -204,7 +220,7 @@ impl Start {
             started = starting => started?,
         }
         let workers = Workers::start(self.parts, config.store.retention);
-        Ok(Some((self.sweep, workers)))
+        Ok(Some((self.sweep, self.scan, workers)))
     }
 
     /// Asks GitHub for the App until it answers. Each reason for trying again is logged once.

@@ -416,6 +416,15 @@ pub trait Store: Send + Sync + 'static {
         comments: &[(u64, u64)],
     ) -> Result<HashSet<u64>, StoreError>;
 
+    /// Returns whether a delivery was accepted for a label that was set at `place` (`IssueRef::key`)
+    /// within a period, both ends included.
+    async fn label_accepted(
+        &self,
+        place: &str,
+        label: &str,
+        period: (Millis, Millis),
+    ) -> Result<bool, StoreError>;
+
     /// Returns the state of reading GitHub's delivery log; `None` before the first time.
     async fn log_state(&self) -> Result<Option<LogState>, StoreError>;
 

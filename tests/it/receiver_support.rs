@@ -162,6 +162,9 @@ impl Store for FakeStore {
     async fn decided_comments(&self, _: u64, _: &[(u64, u64)]) -> Outcome<HashSet<u64>> {
         unreachable!()
     }
+    async fn label_accepted(&self, _: &str, _: &str, _: (Millis, Millis)) -> Outcome<bool> {
+        unreachable!()
+    }
     async fn log_state(&self) -> Outcome<Option<LogState>> {
         unreachable!()
     }

@@ -213,6 +213,7 @@ impl ApiClient {
             method: Method::POST,
             path: self.path(&format!("/app/installations/{installation}/access_tokens")),
             body: None,
+            unless: None,
             format: Format::Json,
             what: format!("an access token of installation {installation}"),
         };

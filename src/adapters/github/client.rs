@@ -154,6 +154,7 @@ impl ApiClient {
             method,
             path: self.repo_path(repo, path),
             body,
+            unless: None,
             format: Format::Json,
             what,
         };

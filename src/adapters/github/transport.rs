@@ -10,7 +10,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, USER_AGENT};
+use http::header::{ACCEPT, IF_NONE_MATCH, USER_AGENT};
 use http::{Method, Uri};
 use http_body_util::{BodyExt, Limited};
 use hyper_rustls::{ConfigBuilderExt, HttpsConnectorBuilder};
@@ -77,6 +77,8 @@ pub(super) struct Request {
     pub(super) path: String,
     /// JSON body.
     pub(super) body: Option<Value>,
+    /// `ETag` of what the client has: if it is still the same, the response is 304.
+    pub(super) unless: Option<String>,
     /// Format of the response.
     pub(super) format: Format,
     /// What is requested, for error messages, e.g. `issue #7 of o/r`.
@@ -90,6 +92,7 @@ impl Request {
             method: Method::GET,
             path,
             body: None,
+            unless: None,
             format: Format::Json,
             what,
         }
@@ -229,6 +232,10 @@ impl Transport {
             .uri(path)
             .header(ACCEPT, request.format.accept())
             .header(USER_AGENT, &self.user_agent);
+        let builder = match &request.unless {
+            Some(etag) => builder.header(IF_NONE_MATCH, etag),
+            None => builder,
+        };
         // Adds `X-GitHub-Api-Version: 2022-11-28` and the content type.
         let built = client
             .build_request(builder, request.body.as_ref())

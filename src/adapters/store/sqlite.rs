@@ -207,6 +207,15 @@ impl Store for SqliteStore {
         intake::decided_comments(&self.core.reader, repo, comments).await
     }
 
+    async fn label_accepted(
+        &self,
+        place: &str,
+        label: &str,
+        period: (Millis, Millis),
+    ) -> Result<bool, StoreError> {
+        intake::label_accepted(&self.core.reader, place, label, period).await
+    }
+
     async fn log_state(&self) -> Result<Option<LogState>, StoreError> {
         intake::log_state(&self.core.reader).await
     }

@@ -54,6 +54,13 @@ WHERE EXISTS (
     SELECT 1 FROM decisions
     WHERE repo = ?1 AND number = value ->> 0 AND comment = value ->> 1 AND action = 'created')";
 
+/// Times have 13 digits until the year 2286, so that their order is that of the text.
+pub(super) const LABEL_ACCEPTED: &str = "
+SELECT EXISTS (
+    SELECT 1 FROM deliveries
+    WHERE said >= 'label ' || ?1 || ' ' || ?3 AND said < 'label ' || ?1 || ' ' || (?4 + 1)
+      AND substr(said, length('label ' || ?1 || ' ' || ?3 || ' ') + 1) = ?2)";
+
 const ADD_MISSED: &str = "
 INSERT INTO missed (id, guid, event, action, delivered_ms, status, repo)
 SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6
@@ -192,6 +199,22 @@ pub(super) async fn decided_comments(
     known
         .collect::<Result<_, _>>()
         .map_err(|error| corrupt("comment", error))
+}
+
+pub(super) async fn label_accepted(
+    reader: &SqlitePool,
+    place: &str,
+    label: &str,
+    (from, to): (Millis, Millis),
+) -> Result<bool, StoreError> {
+    sqlx::query_scalar(LABEL_ACCEPTED)
+        .bind(place)
+        .bind(label.to_lowercase())
+        .bind(from.0)
+        .bind(to.0)
+        .fetch_one(reader)
+        .await
+        .map_err(failed)
 }
 
 pub(super) async fn save_log_state(

@@ -70,7 +70,7 @@ const TABLES: [&str; 19] = [
     "other",
 ];
 
-const FREQUENT: [&str; 55] = [
+const FREQUENT: [&str; 56] = [
     accept::INSERT_DELIVERIES,
     accept::INSERT_RUNS,
     accept::INSERT_TEXTS,
@@ -80,6 +80,7 @@ const FREQUENT: [&str; 55] = [
     intake::AT_PLACE,
     intake::DECIDED,
     intake::DECIDED_COMMENTS,
+    intake::LABEL_ACCEPTED,
     queue::PROMOTE,
     queue::END,
     queue::PARK,

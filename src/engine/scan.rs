@@ -1,0 +1,444 @@
+//! Looks for commands for which GitHub never created a delivery: in the comments of the
+//! repositories with the App, and in the labels of open issues and pull requests.
+//!
+//! Both lists are ordered by the time of the last update, and read from the position at which the
+//! last scan ended. The position moves only when everything before it was received. While nothing
+//! changes, the address of a list stays the same, so that GitHub answers with 304, which does not
+//! count against the rate limit
+//! (<https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api>).
+//!
+//! A comment that was edited is not executed: nobody can tell which text was written when, and by
+//! whom.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
+
+use super::clock::Clock;
+use super::forge::ForgeError;
+use super::intake::{Authentic, Intake, Outcome};
+use super::settings::ScanSettings;
+use super::store::{Store, StoreError};
+use super::sweep::OVERLAP;
+use crate::engine::model::intake::{ScanPosition, ScanState, Source, Subject};
+use crate::engine::model::time::Millis;
+use crate::engine::model::trigger::{IssueRef, Repo};
+use crate::formats::command::{self, for_label};
+
+/// Time before the newest item that is read again, because lists lag behind writes.
+const LAG: Duration = Duration::from_mins(2);
+
+/// Maximum difference between the time of a label in an event of its issue and in a delivery.
+const CLOCKS: Duration = Duration::from_secs(5);
+
+/// Maximum number of pages of one list that are read in one scan; the next scan goes on.
+const MAX_PAGES: u32 = 20;
+
+/// Why an edited comment is not executed.
+const EDITED: &str = "GitHub created no delivery for this comment, and it was edited since, so that it is not known who wrote \
+the command; give it in a new comment";
+
+/// A comment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundComment {
+    /// Comment id.
+    pub id: u64,
+    /// Number of the issue or pull request.
+    pub number: u64,
+    /// Text.
+    pub text: String,
+    /// Time at which it was written.
+    pub created: Millis,
+    /// Time of the last edit.
+    pub updated: Millis,
+}
+
+/// An open issue or pull request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundIssue {
+    /// Number.
+    pub number: u64,
+    /// Names of its labels.
+    pub labels: Vec<String>,
+    /// Time of the last change.
+    pub updated: Millis,
+}
+
+/// A page of a list that is ordered by the time of the last update, the oldest first.
+#[derive(Debug, Clone)]
+pub struct ListPage<T> {
+    /// Items.
+    pub items: Vec<T>,
+    /// The page after it.
+    pub next: Option<String>,
+    /// `ETag` of the page.
+    pub etag: Option<String>,
+}
+
+/// A label that was set, as an event.
+#[derive(Debug)]
+pub struct FoundLabel<E> {
+    /// The event, as its delivery would have been.
+    pub event: E,
+    /// Time at which it was set.
+    pub at: Millis,
+}
+
+/// What happens in the repositories with the App.
+#[async_trait]
+pub trait Activity: Send + Sync + 'static {
+    /// An event that is made up of what GitHub's API returned, with the payload that its delivery
+    /// would have had.
+    type Event: Authentic + Send;
+
+    /// Returns the repositories with the App whose installations are not suspended, at most
+    /// `limit`.
+    async fn repositories(&self, limit: usize) -> Result<Vec<Repo>, ForgeError>;
+
+    /// Returns the comments of a repository since `position`, or the page `next` of that list;
+    /// `None` if nothing has changed.
+    async fn comments(
+        &self,
+        repo: &Repo,
+        position: &ScanPosition,
+        next: Option<&str>,
+    ) -> Result<Option<ListPage<FoundComment>>, ForgeError>;
+
+    /// Returns the open issues and pull requests of a repository, like [`Activity::comments`].
+    async fn issues(
+        &self,
+        repo: &Repo,
+        position: &ScanPosition,
+        next: Option<&str>,
+    ) -> Result<Option<ListPage<FoundIssue>>, ForgeError>;
+
+    /// Returns the event of a new comment; `None` if its author was deleted.
+    async fn commented(&self, repo: &Repo, comment: u64)
+    -> Result<Option<Self::Event>, ForgeError>;
+
+    /// Returns the event of a label that is set on an issue; `None` if it was taken off, or whoever
+    /// set it was deleted.
+    async fn labeled(
+        &self,
+        repo: &Repo,
+        number: u64,
+        label: &str,
+    ) -> Result<Option<FoundLabel<Self::Event>>, ForgeError>;
+}
+
+/// The reason why a scan was interrupted. What it did not get to is read by the next one.
+#[derive(Debug, thiserror::Error)]
+pub enum ScanError {
+    /// GitHub did not respond as expected.
+    #[error("{0}")]
+    Forge(#[from] ForgeError),
+    /// The store failed.
+    #[error("{0}")]
+    Store(#[from] StoreError),
+    /// An event could not be stored at the moment.
+    #[error("a command cannot be stored: {0}")]
+    Busy(String),
+}
+
+/// Scans repositories.
+pub struct Scan<A> {
+    activity: Arc<A>,
+    store: Arc<dyn Store>,
+    intake: Arc<Intake>,
+    clock: Arc<dyn Clock>,
+    settings: ScanSettings,
+    /// Whether it was logged that there are too many repositories.
+    told: AtomicBool,
+}
+
+impl<A: Activity> Scan<A> {
+    /// Creates a scan of what `activity` returns.
+    pub fn new(
+        activity: Arc<A>,
+        store: Arc<dyn Store>,
+        intake: Arc<Intake>,
+        clock: Arc<dyn Clock>,
+        settings: ScanSettings,
+    ) -> Self {
+        Self {
+            activity,
+            store,
+            intake,
+            clock,
+            settings,
+            told: AtomicBool::new(false),
+        }
+    }
+
+    /// Scans again and again until `stop` is cancelled.
+    pub async fn drive(&self, stop: &CancellationToken) {
+        while !stop.is_cancelled() {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = self.clock.sleep(self.settings.every) => {}
+            }
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = self.round() => {}
+            }
+        }
+    }
+
+    /// Scans all repositories once and logs the result.
+    pub async fn round(&self) {
+        match self.run().await {
+            Ok(0) => tracing::debug!("repositories scanned"),
+            Ok(found) => tracing::warn!(
+                commands = found,
+                "found commands for which GitHub created no delivery"
+            ),
+            Err(error) => tracing::warn!(%error, "the scan for commands was interrupted"),
+        }
+    }
+
+    /// Scans all repositories once. Returns the number of events that started runs.
+    ///
+    /// # Errors
+    /// Returns the reason why it was interrupted. What a single repository refuses is skipped.
+    pub async fn run(&self) -> Result<usize, ScanError> {
+        let limit = self.settings.max_repositories;
+        if limit == 0 {
+            return Ok(0);
+        }
+        let repositories = self.activity.repositories(limit + 1).await?;
+        if repositories.len() > limit {
+            if !self.told.swap(true, Ordering::Relaxed) {
+                tracing::warn!(
+                    limit,
+                    "the App is installed in more repositories than scan.max_repositories: commands without a delivery are not looked for"
+                );
+            }
+            return Ok(0);
+        }
+        let mut found = 0;
+        let mut interrupted = Ok(());
+        for repo in &repositories {
+            match self.repository(repo).await {
+                Ok(events) => found += events,
+                Err(ScanError::Forge(error)) if error.is_refusal() => {
+                    tracing::debug!(repository = repo.full_name(), %error, "not scanned");
+                }
+                // The limit of one installation is not that of the others.
+                Err(error @ ScanError::Forge(ForgeError::Limited { .. })) => {
+                    interrupted = Err(error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        interrupted.map(|()| found)
+    }
+
+    async fn repository(&self, repo: &Repo) -> Result<usize, ScanError> {
+        let now = self.clock.now();
+        let mut state = match self.store.scan_state(repo.id).await? {
+            Some(state) => state,
+            None => {
+                // What is older may have been handled by another database.
+                let position = ScanPosition {
+                    since: now.minus(OVERLAP),
+                    etag: None,
+                };
+                ScanState {
+                    comments: position.clone(),
+                    issues: position,
+                }
+            }
+        };
+        let comments = self.comments(repo, &mut state).await?;
+        let labels = self.issues(repo, &mut state).await?;
+        Ok(comments + labels)
+    }
+
+    async fn comments(&self, repo: &Repo, state: &mut ScanState) -> Result<usize, ScanError> {
+        let mut found = 0;
+        let mut next = None;
+        let start = state.comments.clone();
+        for _ in 0..MAX_PAGES {
+            let page = self
+                .activity
+                .comments(repo, &start, next.as_deref())
+                .await?;
+            let Some(page) = page else { return Ok(found) };
+            let is_whole = next.is_none() && page.next.is_none();
+            let mut reached = Reached::new(&start, self.clock.now().minus(self.settings.settle));
+            let commands: Vec<&FoundComment> = page
+                .items
+                .iter()
+                .filter(|one| reached.includes(one.updated))
+                .filter(|one| !command::at_line_starts(&one.text).is_empty())
+                .collect();
+            found += self.receive_comments(repo, &commands).await?;
+            next = page.next;
+            reached.save(&mut state.comments, page.etag.filter(|_| is_whole));
+            self.save(repo, state).await?;
+            if next.is_none() || reached.held {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    async fn receive_comments(
+        &self,
+        repo: &Repo,
+        commands: &[&FoundComment],
+    ) -> Result<usize, ScanError> {
+        if commands.is_empty() {
+            return Ok(0);
+        }
+        let ids: Vec<(u64, u64)> = commands.iter().map(|one| (one.number, one.id)).collect();
+        self.intake.flush().await;
+        let decided = self.store.decided_comments(repo.id, &ids).await?;
+        let mut found = 0;
+        for comment in commands.iter().filter(|one| !decided.contains(&one.id)) {
+            if comment.updated != comment.created {
+                let guid = format!("comment-{}", comment.id);
+                let subject = Subject {
+                    action: Some("created".to_owned()),
+                    repo: Some(repo.id),
+                    number: Some(comment.number),
+                    comment: Some(comment.id),
+                };
+                self.intake
+                    .give_up(Source::Scan, &guid, "issue_comment", subject, EDITED)
+                    .await;
+                continue;
+            }
+            let event = match self.activity.commented(repo, comment.id).await {
+                Ok(event) => event,
+                // It was deleted since.
+                Err(error) if error.is_absence() => None,
+                Err(error) => return Err(error.into()),
+            };
+            if let Some(event) = event {
+                found += self.receive(&event).await?;
+            }
+        }
+        Ok(found)
+    }
+
+    async fn issues(&self, repo: &Repo, state: &mut ScanState) -> Result<usize, ScanError> {
+        let mut found = 0;
+        let mut next = None;
+        let start = state.issues.clone();
+        let labels = &self.intake.identity().labels;
+        for _ in 0..MAX_PAGES {
+            let page = self.activity.issues(repo, &start, next.as_deref()).await?;
+            let Some(page) = page else { return Ok(found) };
+            let is_whole = next.is_none() && page.next.is_none();
+            let mut reached = Reached::new(&start, self.clock.now().minus(self.settings.settle));
+            for issue in &page.items {
+                if !reached.includes(issue.updated) {
+                    continue;
+                }
+                for label in &issue.labels {
+                    if for_label(label, labels).is_some() {
+                        found += self.receive_label(repo, issue.number, label).await?;
+                    }
+                }
+            }
+            next = page.next;
+            reached.save(&mut state.issues, page.etag.filter(|_| is_whole));
+            self.save(repo, state).await?;
+            if next.is_none() || reached.held {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    async fn receive_label(
+        &self,
+        repo: &Repo,
+        number: u64,
+        label: &str,
+    ) -> Result<usize, ScanError> {
+        let found = match self.activity.labeled(repo, number, label).await {
+            Ok(found) => found,
+            Err(error) if error.is_absence() => None,
+            Err(error) => return Err(error.into()),
+        };
+        let Some(found) = found else { return Ok(0) };
+        let place = IssueRef {
+            repo: repo.clone(),
+            number,
+            pull_request: false,
+        };
+        let period = (found.at.minus(CLOCKS), found.at.plus(CLOCKS));
+        self.intake.flush().await;
+        if self
+            .store
+            .label_accepted(&place.key(), label, period)
+            .await?
+            || !self.store.decided(&[found.event.guid()]).await?.is_empty()
+        {
+            return Ok(0);
+        }
+        self.receive(&found.event).await
+    }
+
+    async fn receive(&self, event: &A::Event) -> Result<usize, ScanError> {
+        match self.intake.accept(event).await {
+            Outcome::Busy(message) => Err(ScanError::Busy(message)),
+            Outcome::Accepted(_) => Ok(1),
+            _ => Ok(0),
+        }
+    }
+
+    async fn save(&self, repo: &Repo, state: &ScanState) -> Result<(), StoreError> {
+        // Decisions first: nothing before the position is looked at again.
+        self.intake.flush().await;
+        if self.store.scan_state(repo.id).await?.as_ref() == Some(state) {
+            return Ok(());
+        }
+        self.store.save_scan_state(repo.id, state).await
+    }
+}
+
+/// How far a list was read.
+struct Reached {
+    /// Items that were updated later are left to the next scan: their delivery may be on its way.
+    settled: Millis,
+    newest: Millis,
+    /// Whether there are such items.
+    held: bool,
+}
+
+impl Reached {
+    fn new(start: &ScanPosition, settled: Millis) -> Self {
+        Self {
+            settled,
+            newest: start.since.plus(LAG),
+            held: false,
+        }
+    }
+
+    /// Notes an item and returns whether it is received now.
+    fn includes(&mut self, updated: Millis) -> bool {
+        if updated > self.settled {
+            self.held = true;
+            return false;
+        }
+        self.newest = self.newest.max(updated);
+        true
+    }
+
+    /// Moves the position. The `ETag` of the whole list is kept only if the next scan asks for the
+    /// same list and would find nothing new in it.
+    fn save(&self, position: &mut ScanPosition, etag: Option<String>) {
+        let since = self.newest.minus(LAG).max(position.since);
+        let same = since == position.since && !self.held;
+        *position = ScanPosition {
+            since,
+            etag: etag.filter(|_| same),
+        };
+    }
+}
