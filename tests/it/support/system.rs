@@ -407,6 +407,26 @@ impl System {
         options.connect().await.unwrap()
     }
 
+    /// Waits until the bot has logged a line with `text` since its start.
+    pub(crate) async fn logged(&self, text: &str) {
+        let mut lines = self.lines.subscribe();
+        let waiting = async {
+            lines.borrow_and_update();
+            while !self
+                .log
+                .lock()
+                .unwrap()
+                .iter()
+                .any(|line| line.contains(text))
+            {
+                lines.changed().await.unwrap();
+            }
+        };
+        if timeout(PATIENCE, waiting).await.is_err() {
+            self.give_up(&format!("`{text}` is not logged"));
+        }
+    }
+
     /// Waits until the bot, which pulls, has read the delivery log once more to its end and has
     /// received everything.
     pub(crate) async fn log_read(&self) {
@@ -438,6 +458,21 @@ impl System {
             .await
             .unwrap();
         connection.close().await.unwrap();
+    }
+
+    /// Returns the decisions that led to nothing, as source, event, verdict and reason, without
+    /// those about webhook requests.
+    pub(crate) async fn decisions(&self) -> Vec<String> {
+        let mut connection = self.look().await;
+        let rows: Vec<String> = sqlx::query_scalar(
+            "SELECT source || ' ' || event || ' ' || verdict || coalesce(' ' || why, '')
+             FROM decisions WHERE source <> 'webhook' ORDER BY id",
+        )
+        .fetch_all(&mut connection)
+        .await
+        .unwrap();
+        connection.close().await.unwrap();
+        rows
     }
 
     /// Returns whether the bot has decided about every delivery that may ask for something.
