@@ -26,6 +26,7 @@ mod terminal;
 mod trouble;
 #[cfg(feature = "simulator")]
 mod try_it;
+mod why;
 mod work;
 
 use std::path::PathBuf;
@@ -91,6 +92,7 @@ enum Command {
     #[cfg(feature = "simulator")]
     Try(try_it::Try),
     Serve(serve::Serve),
+    Why(why::Why),
     Replay(replay::Replay),
     Extract(extract::Extract),
     Init(init::Init),
@@ -176,6 +178,7 @@ pub fn run(cli: Cli) -> ExitCode {
         #[cfg(feature = "simulator")]
         Command::Try(arguments) => arguments.run(&settings),
         Command::Serve(serve) => serve.run(settings),
+        Command::Why(why) => why.run(&settings),
         Command::Replay(replay) => replay.run(&settings),
         Command::Extract(extract) => settings.refuse().and_then(|()| extract.run()),
         Command::Init(init) => settings.refuse().and_then(|()| init.run()),

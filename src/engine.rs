@@ -27,4 +27,5 @@ pub mod steps;
 pub mod stop;
 pub mod store;
 pub mod sweep;
+pub mod why;
 pub mod worker;

@@ -34,6 +34,7 @@ mod client;
 mod deliveries;
 mod downloads;
 mod files;
+mod inspect;
 mod limit;
 mod link;
 mod operations;

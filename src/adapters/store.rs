@@ -6,4 +6,4 @@
 
 mod sqlite;
 
-pub use sqlite::{MAX_WAIT_AFTER_START, SqliteOptions, SqliteStore};
+pub use sqlite::{History, MAX_WAIT_AFTER_START, SqliteOptions, SqliteStore};

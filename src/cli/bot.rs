@@ -267,7 +267,15 @@ impl Start {
     }
 }
 
-fn github(config: &Config, secrets: &Secrets, clock: &Arc<dyn Clock>) -> Result<GitHub, Failure> {
+/// Creates the client of the App.
+///
+/// # Errors
+/// The private key is not set or cannot be used.
+pub(super) fn github(
+    config: &Config,
+    secrets: &Secrets,
+    clock: &Arc<dyn Clock>,
+) -> Result<GitHub, Failure> {
     let Some(key) = secrets.private_key.clone() else {
         return Err(Failure::failed("the App's private key is not set"));
     };

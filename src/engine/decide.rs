@@ -25,6 +25,9 @@ const NEEDED_EVENTS: [&str; 3] = ["issue_comment", "issues", "pull_request"];
 /// comment's text, and anybody who can comment could ask for thousands.
 const MAX_COMMANDS: usize = 8;
 
+/// The reason why most comments are ignored.
+pub const NO_COMMAND: &str = "no command in this comment";
+
 const NO_INSTALLATION: &str = "the payload has no `installation`: this delivery comes from a webhook of a repository or an \
 organisation. Delete that webhook and install the GitHub App instead, which has its own webhook";
 

@@ -173,9 +173,9 @@ impl<A: Activity> Scan<A> {
         }
     }
 
-    /// Scans again and again until `stop` is cancelled.
+    /// Scans again and again, after a pause each time, until `stop` is cancelled.
     pub async fn drive(&self, stop: &CancellationToken) {
-        while !stop.is_cancelled() {
+        loop {
             tokio::select! {
                 () = stop.cancelled() => return,
                 () = self.clock.sleep(self.settings.every) => {}

@@ -175,18 +175,23 @@ impl<L: DeliveryLog> Sweep<L> {
         (now.since(seen) / 10).clamp(settings.pull_every, longest)
     }
 
-    /// Reads the log again and again until `stop` is cancelled.
+    /// Reads the log again and again, after a pause each time, until `stop` is cancelled.
     pub async fn drive(&self, pulls: bool, stop: &CancellationToken) {
-        while !stop.is_cancelled() {
-            let pause = self.round(pulls).await;
+        let mut pause = self.pause(pulls);
+        loop {
             tokio::select! {
-                () = stop.cancelled() => {}
+                () = stop.cancelled() => return,
                 () = self.clock.sleep(pause) => {}
+            }
+            // Dropped in the middle, it goes on at the next start.
+            tokio::select! {
+                () = stop.cancelled() => return,
+                next = self.round(pulls) => pause = next,
             }
         }
     }
 
-    /// Reads the log once, logs the result and returns the time until the next time.
+    /// Reads the log once, logs the result and returns the pause until the next time.
     pub async fn round(&self, pulls: bool) -> Duration {
         let pause = self.pause(pulls);
         match self.run().await {

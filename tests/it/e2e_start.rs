@@ -248,7 +248,10 @@ async fn a_bot_that_waits_for_github_stops_at_once() {
 async fn credentials_that_are_refused_while_it_runs_are_an_error_in_the_log() {
     let simulator = simulator().await;
     let folder = tempfile::tempdir().unwrap();
-    let mut running = Running::start(&mut bot(folder.path(), &simulator.api_url()));
+    let mut bot = bot(folder.path(), &simulator.api_url());
+    // A scan would be refused in place of the run.
+    bot.env("PLANWRIGHT_SCAN_MAX_REPOSITORIES", "0");
+    let mut running = Running::start(&mut bot);
     let address = running.listening().await;
     running.line(CONFIRMED).await;
     let tokens = "/app/installations/*/access_tokens";

@@ -47,6 +47,7 @@ mod e2e_start;
 mod e2e_storm;
 mod e2e_sweep;
 mod e2e_unclear;
+mod e2e_why;
 mod engine_again;
 mod engine_agent;
 mod engine_agent_days;

@@ -410,3 +410,42 @@ async fn an_event_with_a_digit_in_its_name_is_ignored_and_not_refused() {
         json!({"status": "ignored", "why": "this App does not handle `projects_v2_item` events"})
     );
 }
+
+#[tokio::test]
+async fn every_signed_delivery_leaves_one_decision() {
+    let rig = start().await;
+    let other = |body: String| Delivery::new("issue_comment", body);
+    let with = |member: &str, value: Value| {
+        let mut payload: Value = serde_json::from_str(CREATED).unwrap();
+        *payload.pointer_mut(member).unwrap() = value;
+        other(payload.to_string())
+    };
+    let command = comment();
+    let cases = [
+        (command.clone(), None),
+        (command, Some("duplicate")),
+        (with("/comment/body", json!("Nice.")), Some("ignored")),
+        (with("/action", json!("deleted")), Some("ignored")),
+        (
+            other("{\"action\": \"created\"}".to_owned()),
+            Some("refused"),
+        ),
+        (Delivery::new("ping", "{}"), Some("ignored")),
+        (Delivery::new("push", "{}"), Some("ignored")),
+    ];
+    for (delivery, _) in &cases {
+        rig.send(delivery).await;
+    }
+    rig.send(&comment().signed_with("a forgery")).await;
+    rig.intake.flush().await;
+    let decisions = rig.store.decisions.lock().unwrap();
+    let verdicts: Vec<&str> = decisions.iter().map(|one| one.verdict.name()).collect();
+    let expected: Vec<&str> = cases.iter().filter_map(|(_, verdict)| *verdict).collect();
+    assert_eq!(verdicts, expected, "accepted ones are in the deliveries");
+    assert!(decisions[0].subject.comment.is_some());
+    assert_eq!(decisions[1].subject, decisions[0].subject);
+    assert_eq!(
+        decisions[1].verdict.reason(),
+        Some("no command in this comment")
+    );
+}

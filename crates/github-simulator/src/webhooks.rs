@@ -51,12 +51,7 @@ impl State {
         self.deliveries.insert(id, delivery);
         match fault {
             Some(WebhookFault::Held) => self.webhook.held.push(id),
-            Some(WebhookFault::Proxy(status)) => {
-                if let Some(delivery) = self.deliveries.get_mut(&id) {
-                    delivery.status_code = Some(status);
-                    delivery.status = format!("Invalid HTTP Response: {status}");
-                }
-            }
+            Some(WebhookFault::Proxy(status)) => self.answer_by_proxy(id, status),
             Some(WebhookFault::Duplicated) => {
                 self.queue_delivery(id);
                 // The delivery was logged above.
@@ -127,11 +122,26 @@ impl State {
         Ok(id)
     }
 
-    /// Logs and queues a further attempt; returns its id.
+    /// Logs and queues a further attempt, unless a proxy answers it; returns its id.
     pub(crate) fn redeliver(&mut self, id: u64) -> Result<u64> {
+        let fault = {
+            let delivery = self.delivery(id)?;
+            let fault = self.webhook.faults.as_ref();
+            fault.and_then(|fault| fault(delivery))
+        };
         let id = self.copy_delivery(id)?;
-        self.queue_delivery(id);
+        match fault {
+            Some(WebhookFault::Proxy(status)) => self.answer_by_proxy(id, status),
+            _ => self.queue_delivery(id),
+        }
         Ok(id)
+    }
+
+    fn answer_by_proxy(&mut self, id: u64, status: u16) {
+        if let Some(delivery) = self.deliveries.get_mut(&id) {
+            delivery.status_code = Some(status);
+            delivery.status = format!("Invalid HTTP Response: {status}");
+        }
     }
 
     /// Emits an event of a repository if the App is subscribed to it and an installation that is

@@ -143,6 +143,20 @@ impl GitHub {
     }
 }
 
+/// Returns the id of the comment that a delivery is about.
+pub(super) fn commented_in(delivery: &LoggedDelivery) -> Option<u64> {
+    #[derive(Deserialize)]
+    struct Payload {
+        comment: Comment,
+    }
+    #[derive(Deserialize)]
+    struct Comment {
+        id: u64,
+    }
+    let payload: Payload = serde_json::from_slice(&delivery.body).ok()?;
+    Some(payload.comment.id)
+}
+
 /// Returns the cursor in the link to the next page.
 fn next_cursor(api_url: &Url, response: &Response) -> Option<String> {
     let mut links = response.headers.get_all(LINK).iter();

@@ -8,6 +8,7 @@ mod answers;
 mod changes;
 mod errors;
 mod group_commit;
+mod history;
 mod intake;
 mod lease;
 mod open;
@@ -43,6 +44,8 @@ use crate::engine::store::{
     Claimed, CommandRequest, CommandUsage, EffectState, Exceeded, Lease, LeaseStatus, NewDelivery,
     QueueCounts, RunOutcome, RunView, SavedPlan, Store, StoreError,
 };
+
+pub use history::History;
 
 /// Longest time that a waiting run waits after the start before it is looked at: the longest
 /// default pause after a fault. A run that has to wait longer, for people or a limit, then waits

@@ -1,7 +1,12 @@
-//! `/plan-status`: lists the newest runs at this place.
+//! `/plan-status`: lists the newest runs at this place, and what was ignored.
 
+use std::time::Duration;
+
+use crate::engine::decide::NO_COMMAND;
 use crate::engine::effects::StepError;
 use crate::engine::messages::{agent, failures, known};
+use crate::engine::model::intake::DecisionRecord;
+use crate::engine::model::time::Millis;
 use crate::engine::steps::Context;
 use crate::engine::store::RunView;
 use crate::formats::block::quiet;
@@ -9,11 +14,25 @@ use crate::formats::block::quiet;
 /// Number of runs that are listed.
 const MAX_LISTED: u32 = 10;
 
+/// Number of ignored events that are listed.
+const MAX_IGNORED: usize = 5;
+
+/// Number of decisions among which they are searched.
+const MAX_DECISIONS: u32 = 200;
+
+/// Age up to which ignored events are listed.
+const RECENT: Duration = Duration::from_hours(7 * 24);
+
 pub(super) async fn reply(context: &Context) -> Result<String, StepError> {
     let place = &context.trigger.place;
     let store = &context.effects.store;
     let mut said = text(&store.runs_at(&place.key(), MAX_LISTED).await?);
-    let month = context.effects.clock.now().month();
+    let now = context.effects.clock.now();
+    let decisions = store
+        .decisions_at(place.repo.id, place.number, MAX_DECISIONS)
+        .await?;
+    said.push_str(&ignored(&decisions, now.minus(RECENT)));
+    let month = now.month();
     let usage = store.usage(place.repo.id, month).await?;
     if let Some(used) = agent::month(&usage, &month.iso()[..7]) {
         said.push_str(&format!("\n{used}\n"));
@@ -48,6 +67,34 @@ pub(in crate::engine) fn text(runs: &[RunView]) -> String {
         ));
     }
     text
+}
+
+/// Returns a table of the last events since `since` that look like commands and led to nothing;
+/// empty if there are none.
+pub(in crate::engine) fn ignored(decisions: &[DecisionRecord], since: Millis) -> String {
+    let mut rows = String::new();
+    let told = decisions
+        .iter()
+        .filter(|one| one.at >= since)
+        .filter_map(|one| Some((one, one.verdict.reason()?)))
+        // Talk, other labels, and what the bot itself does.
+        .filter(|(_, why)| {
+            ![NO_COMMAND, "this App", "is not a command", "asks nothing"]
+                .iter()
+                .any(|ordinary| why.contains(ordinary))
+        });
+    for (decision, why) in told.take(MAX_IGNORED) {
+        let what = match decision.subject.comment {
+            Some(id) => format!("comment {id}"),
+            None => decision.event.clone(),
+        };
+        let why = quiet(&failures::shorten(why, 200)).replace('|', "\\|");
+        rows.push_str(&format!("| {} | {what} | {why} |\n", decision.at.iso()));
+    }
+    if rows.is_empty() {
+        return rows;
+    }
+    format!("\nWithout effect:\n\n| received | what | why |\n|---|---|---|\n{rows}")
 }
 
 /// Returns a link to the plan issue that the run saved, or found to hold the same plan.

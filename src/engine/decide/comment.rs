@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use super::payload::IssueComment;
 use super::{
-    AppIdentity, Decision, MAX_COMMANDS, NO_INSTALLATION, is_our_login, other_action, unwelcome,
+    AppIdentity, Decision, MAX_COMMANDS, NO_COMMAND, NO_INSTALLATION, is_our_login, other_action,
+    unwelcome,
 };
 use crate::engine::model::trigger::{Origin, Trigger};
 use crate::formats::command::{self, Command, Execution, Invocation};
@@ -46,7 +47,7 @@ pub(super) fn comment(read: &IssueComment<'_>, facts: &AppIdentity) -> Decision 
     }
     // Most comments contain no slash, so this cheap check comes first.
     if !comment.body.contains('/') {
-        return Decision::ignore("no command in this comment");
+        return Decision::ignore(NO_COMMAND);
     }
     if by_our_app {
         return Decision::ignore("this App wrote the comment itself");
@@ -66,7 +67,7 @@ pub(super) fn comment(read: &IssueComment<'_>, facts: &AppIdentity) -> Decision 
         return Decision::ignore(if markdown::too_complex(&comment.body) {
             TOO_COMPLEX
         } else {
-            "no command in this comment"
+            NO_COMMAND
         });
     };
     let origin = Origin::Comment {

@@ -6,6 +6,7 @@ use super::*;
 use crate::engine::commands;
 use crate::engine::forge::ForgeError;
 use crate::engine::model::failure::Code;
+use crate::engine::model::intake::{DecisionRecord, Source, Subject, Verdict};
 use crate::engine::model::progress::{Known, PlanIssue, Progress};
 use crate::engine::model::run::{RunId, State};
 use crate::engine::model::time::Millis;
@@ -331,6 +332,10 @@ fn everything() -> Vec<(String, String)> {
         finished: None,
     };
     add("status_one", commands::status::text(&[view]));
+    add(
+        "status_ignored",
+        commands::status::ignored(&ignored(), Millis(1_780_000_000_000)),
+    );
     add("cancel_none", commands::cancel::text(&[]));
     add("cancel_two", commands::cancel::text(&[run(), run()]));
     add("retry_none", commands::retry::text(None));
@@ -340,6 +345,33 @@ fn everything() -> Vec<(String, String)> {
     all.extend(research::everything());
     all.extend(grounding::everything());
     all
+}
+
+/// Decisions of which two are told: what is ordinary or old is left out.
+fn ignored() -> Vec<DecisionRecord> {
+    let at = |ms: i64, comment, why: &str| DecisionRecord {
+        at: Millis(1_780_000_000_000 + ms),
+        source: Source::Webhook,
+        guid: String::new(),
+        event: "issue_comment".to_owned(),
+        subject: Subject {
+            comment,
+            ..Subject::default()
+        },
+        verdict: Verdict::Ignored(why.to_owned()),
+    };
+    vec![
+        at(
+            5000,
+            Some(99),
+            "`a|b[bot]` (id 5) is a bot that is not in `github.allowed_bots`",
+        ),
+        at(4000, None, "the installation is suspended; @ada"),
+        at(3000, Some(98), crate::engine::decide::NO_COMMAND),
+        at(2000, None, "the label `bug` is not a command"),
+        at(1000, Some(97), "this App did that itself"),
+        at(-1, Some(96), "the edit adds no command"),
+    ]
 }
 
 #[test]

@@ -166,15 +166,10 @@ impl System {
         self.folder.path().join("planwright.db")
     }
 
-    /// Starts the bot's process, waits until it listens and works, and directs webhooks to it.
-    pub(crate) async fn start_bot(&mut self) {
-        assert!(self.child.is_none(), "the bot runs already");
-        let environment = [
-            (
-                "PLANWRIGHT_GITHUB_PRIVATE_KEY",
-                KEYS.private_pem.expose_secret(),
-            ),
-            ("PLANWRIGHT_GITHUB_API_URL", &self.api_url),
+    /// Returns the environment that all processes of the bot have.
+    fn environment(&self) -> Vec<(&'static str, String)> {
+        let database = self.database().display().to_string();
+        let fixed = [
             ("PLANWRIGHT_GITHUB_APP_ID", "4711"),
             ("PLANWRIGHT_GITHUB_APP_SLUG", "planwright"),
             ("PLANWRIGHT_GITHUB_WRITE_GAP_MS", "0"),
@@ -183,7 +178,62 @@ impl System {
             ("PLANWRIGHT_WORKER_BACKOFF_SECONDS", "1"),
             ("PLANWRIGHT_WORKER_LEASE_SECONDS", "5"),
             ("PLANWRIGHT_LOG_FORMAT", "json"),
+            ("PLANWRIGHT_GITHUB_API_URL", &self.api_url),
+            ("PLANWRIGHT_STORE_PATH", &database),
+            (
+                "PLANWRIGHT_GITHUB_PRIVATE_KEY",
+                KEYS.private_pem.expose_secret(),
+            ),
         ];
+        let fixed = fixed.into_iter();
+        fixed
+            .map(|(name, value)| (name, value.to_owned()))
+            .collect()
+    }
+
+    /// Runs the program beside the bot and returns its exit code and what it printed.
+    pub(crate) async fn ask(&self, arguments: &[&str]) -> (i32, String, String) {
+        self.ask_with(arguments, &[]).await
+    }
+
+    /// Runs the program with other variables in its environment.
+    pub(crate) async fn ask_with(
+        &self,
+        arguments: &[&str],
+        environment: &[(&str, &str)],
+    ) -> (i32, String, String) {
+        let output = Command::new(env!("CARGO_BIN_EXE_planwright"))
+            .args(arguments)
+            .env_clear()
+            .envs(self.environment())
+            .envs(environment.iter().copied())
+            .current_dir(self.folder.path())
+            .stdin(Stdio::null())
+            .output();
+        let output = timeout(PATIENCE, output).await.unwrap().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (
+            output.status.code().unwrap(),
+            text(output.stdout),
+            text(output.stderr),
+        )
+    }
+
+    /// Waits until the decisions that the bot has made are in the database.
+    pub(crate) async fn flushed(&self) {
+        let received = async {
+            while !self.all_received().await {
+                tokio::task::yield_now().await;
+            }
+        };
+        if timeout(PATIENCE, received).await.is_err() {
+            self.give_up("decisions are missing");
+        }
+    }
+
+    /// Starts the bot's process, waits until it listens and works, and directs webhooks to it.
+    pub(crate) async fn start_bot(&mut self) {
+        assert!(self.child.is_none(), "the bot runs already");
         let transport = if self.pull {
             [
                 ("PLANWRIGHT_SERVER_TRANSPORT", "pull"),
@@ -204,9 +254,8 @@ impl System {
         let mut child = Command::new(env!("CARGO_BIN_EXE_planwright"))
             .arg("serve")
             .env_clear()
-            .envs(environment)
+            .envs(self.environment())
             .envs(transport)
-            .env("PLANWRIGHT_STORE_PATH", self.database())
             .envs(self.environment.iter().map(|(key, value)| (key, value)))
             .current_dir(self.folder.path())
             .stdin(Stdio::null())

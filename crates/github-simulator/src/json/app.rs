@@ -79,7 +79,9 @@ pub(crate) fn delivery_item(delivery: &Delivery) -> Value {
 /// Renders `hook-delivery`.
 pub(crate) fn delivery(delivery: &Delivery) -> Value {
     let mut value = delivery_item(delivery);
-    let payload: Value = serde_json::from_slice(&delivery.payload).unwrap_or(Value::Null);
+    let mut payload: Value = serde_json::from_slice(&delivery.payload).unwrap_or(Value::Null);
+    // GitHub returns the payload parsed: its bytes are not those that were signed.
+    payload.sort_all_objects();
     value["url"] = json!("");
     value["request"] = json!({
         "headers": {

@@ -211,7 +211,9 @@ fn without_a_slug_our_comment_is_known_by_the_app_alone() {
     let (before, after) = (asked(), tick(&asked(), true));
     let run = |changes: &[(&str, Value)]| {
         let body = edited(&before, &after, changes);
-        decide("issue_comment", body.as_bytes(), &facts).unwrap()
+        decide("issue_comment", body.as_bytes(), &facts)
+            .unwrap()
+            .decision
     };
     assert_eq!(one(run(&[])).command, Command::Answer);
     let no_app = ("/comment/performed_via_github_app", Value::Null);
