@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use github_simulator::WebhookFault;
 use github_simulator::model::{Role, UserKind};
+use planwright::engine::model::run::State;
 use serde_json::Value;
 
 use crate::support::rig::PLAN;
@@ -425,4 +426,58 @@ async fn wrong_addresses_are_refused_with_the_right_form() {
     let text =
         format!("there is no database at {missing}; store.path must be that of the running bot");
     assert!(error.contains(&text), "{error}");
+}
+
+/// Two plans by different people: the bot asks which one is meant.
+const OTHER: &str = "# Plan: Drop the search index\n\n## Overview\n\nSearch the database instead, so that nothing has to be \
+built at start.\n\n## Steps\n\n1. Add a full-text index to the table of posts\n2. Replace the calls of the search \
+index\n3. Delete the code that builds it\n\n## Testing\n\n- Compare the results of a hundred searches\n";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_waits_is_explained() {
+    let system = system(Vec::new()).await;
+    let sim = &system.sim;
+    let issue = sim
+        .open_issue(REPO, "bob", "Search is slow", "It is.")
+        .unwrap();
+    sim.comment(REPO, issue, "bob", PLAN).unwrap();
+    sim.comment(REPO, issue, "ada", OTHER).unwrap();
+    let asked = sim.comment(REPO, issue, "ada", "/save-plan").unwrap();
+    system
+        .until("question", |runs| {
+            runs.iter().any(|run| run.state == State::Waiting)
+        })
+        .await;
+    let second = sim.comment(REPO, issue, "ada", "/save-raw-plan").unwrap();
+    let third = sim.comment(REPO, issue, "bob", "/save-plan").unwrap();
+    let runs = system.until("queue", |runs| runs.len() == 3).await;
+    let waits = "The command is being executed, and waits.";
+    let queued = "The command is waiting for an earlier one at the same place.";
+    system
+        .expect(
+            issue,
+            &[
+                ("question", asked, waits, ""),
+                ("second", second, queued, "/cancel"),
+                ("third", third, queued, "/cancel"),
+            ],
+        )
+        .await;
+    let (_, text, _) = system
+        .ask(&["why", &system.address(issue, Some(asked))])
+        .await;
+    assert!(text.contains("waits until 20"), "{text}");
+    let (_, text, _) = system
+        .ask(&["why", &system.address(issue, Some(third))])
+        .await;
+    let position = format!("is queued as number 2 behind run {}", runs[0].id);
+    assert!(text.contains(&position), "{text}");
+    sim.comment(REPO, issue, "ada", "/cancel").unwrap();
+    system.run_to_rest().await;
+    system
+        .expect(
+            issue,
+            &[("cancelled", asked, "The command was cancelled.", "again")],
+        )
+        .await;
 }
