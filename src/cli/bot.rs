@@ -128,9 +128,9 @@ impl Bot {
         );
         let start = Start {
             github,
+            slug,
             sweep,
             scan,
-            slug,
             parts,
             unconfirmed,
         };

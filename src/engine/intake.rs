@@ -10,6 +10,7 @@ mod parsing;
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use tracing::Instrument as _;
@@ -97,6 +98,11 @@ impl Intake {
     /// The App whose events are received.
     pub fn identity(&self) -> &AppIdentity {
         &self.identity
+    }
+
+    /// Maximum age of a command that is found late and executed.
+    pub fn max_age(&self) -> Duration {
+        self.late.max_age
     }
 
     /// Waits until all decisions made so far are written.

@@ -10,6 +10,7 @@
 //! A comment that was edited is not executed: nobody can tell which text was written when, and by
 //! whom.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -37,6 +38,9 @@ const CLOCKS: Duration = Duration::from_secs(5);
 /// Maximum number of pages of one list that are read in one scan; the next scan goes on.
 const MAX_PAGES: u32 = 20;
 
+/// Time after which a command is too old even to be recorded, in addition to its maximum age.
+const OLD: Duration = Duration::from_hours(1);
+
 /// Why an edited comment is not executed.
 const EDITED: &str = "GitHub created no delivery for this comment, and it was edited since, so that it is not known who wrote \
 the command; give it in a new comment";
@@ -54,6 +58,8 @@ pub struct FoundComment {
     pub created: Millis,
     /// Time of the last edit.
     pub updated: Millis,
+    /// Id of the App that wrote it, if an App did.
+    pub app: Option<u64>,
 }
 
 /// An open issue or pull request.
@@ -115,7 +121,7 @@ pub trait Activity: Send + Sync + 'static {
         next: Option<&str>,
     ) -> Result<Option<ListPage<FoundIssue>>, ForgeError>;
 
-    /// Returns the event of a new comment; `None` if its author was deleted.
+    /// Returns the event of a new comment; `None` if it was edited since or its author was deleted.
     async fn commented(&self, repo: &Repo, comment: u64)
     -> Result<Option<Self::Event>, ForgeError>;
 
@@ -190,11 +196,7 @@ impl<A: Activity> Scan<A> {
     /// Scans all repositories once and logs the result.
     pub async fn round(&self) {
         match self.run().await {
-            Ok(0) => tracing::debug!("repositories scanned"),
-            Ok(found) => tracing::warn!(
-                commands = found,
-                "found commands for which GitHub created no delivery"
-            ),
+            Ok(_) => tracing::debug!("repositories scanned"),
             Err(error) => tracing::warn!(%error, "the scan for commands was interrupted"),
         }
     }
@@ -220,38 +222,52 @@ impl<A: Activity> Scan<A> {
         }
         let mut found = 0;
         let mut interrupted = Ok(());
+        let mut limited = HashSet::new();
         for repo in &repositories {
+            if limited.contains(&repo.installation) {
+                continue;
+            }
             match self.repository(repo).await {
                 Ok(events) => found += events,
                 Err(ScanError::Forge(error)) if error.is_refusal() => {
                     tracing::debug!(repository = repo.full_name(), %error, "not scanned");
                 }
-                // The limit of one installation is not that of the others.
-                Err(error @ ScanError::Forge(ForgeError::Limited { .. })) => {
-                    interrupted = Err(error);
+                // A fault of one repository or installation does not hold up the others.
+                Err(ScanError::Forge(error)) => {
+                    if matches!(error, ForgeError::Limited { .. }) {
+                        limited.insert(repo.installation);
+                    }
+                    interrupted = Err(error.into());
                 }
-                Err(error) => return Err(error),
+                Err(error) => {
+                    interrupted = Err(error);
+                    break;
+                }
             }
+        }
+        if found > 0 {
+            tracing::warn!(
+                commands = found,
+                "found commands for which GitHub created no delivery"
+            );
         }
         interrupted.map(|()| found)
     }
 
     async fn repository(&self, repo: &Repo) -> Result<usize, ScanError> {
         let now = self.clock.now();
-        let mut state = match self.store.scan_state(repo.id).await? {
-            Some(state) => state,
-            None => {
-                // What is older may have been handled by another database.
-                let position = ScanPosition {
-                    since: now.minus(OVERLAP),
-                    etag: None,
-                };
-                ScanState {
-                    comments: position.clone(),
-                    issues: position,
-                }
+        let known = self.store.scan_state(repo.id).await?;
+        let mut state = known.unwrap_or_else(|| {
+            // What is older may have been handled by another database.
+            let position = ScanPosition {
+                since: now.minus(OVERLAP),
+                etag: None,
+            };
+            ScanState {
+                comments: position.clone(),
+                issues: position,
             }
-        };
+        });
         let comments = self.comments(repo, &mut state).await?;
         let labels = self.issues(repo, &mut state).await?;
         Ok(comments + labels)
@@ -259,27 +275,26 @@ impl<A: Activity> Scan<A> {
 
     async fn comments(&self, repo: &Repo, state: &mut ScanState) -> Result<usize, ScanError> {
         let mut found = 0;
-        let mut next = None;
-        let start = state.comments.clone();
+        let mut reading = Reading::new(&state.comments);
+        let app = self.intake.identity().app_id;
+        let oldest = self.oldest();
         for _ in 0..MAX_PAGES {
-            let page = self
-                .activity
-                .comments(repo, &start, next.as_deref())
-                .await?;
+            let (start, next) = (&reading.start, reading.next.as_deref());
+            let page = self.activity.comments(repo, start, next).await?;
             let Some(page) = page else { return Ok(found) };
-            let is_whole = next.is_none() && page.next.is_none();
-            let mut reached = Reached::new(&start, self.clock.now().minus(self.settings.settle));
+            let mut reached = Reached::new(start, self.settled());
             let commands: Vec<&FoundComment> = page
                 .items
                 .iter()
                 .filter(|one| reached.includes(one.updated))
+                .filter(|one| one.created >= oldest && one.app != Some(app))
                 .filter(|one| !command::at_line_starts(&one.text).is_empty())
                 .collect();
             found += self.receive_comments(repo, &commands).await?;
-            next = page.next;
-            reached.save(&mut state.comments, page.etag.filter(|_| is_whole));
+            let ended = reading.advance(page.next, &reached);
+            reached.save(&mut state.comments, reading.etag(page.etag));
             self.save(repo, state).await?;
-            if next.is_none() || reached.held {
+            if ended {
                 break;
             }
         }
@@ -300,6 +315,9 @@ impl<A: Activity> Scan<A> {
         let mut found = 0;
         for comment in commands.iter().filter(|one| !decided.contains(&one.id)) {
             if comment.updated != comment.created {
+                if command::parse(&comment.text).is_empty() {
+                    continue;
+                }
                 let guid = format!("comment-{}", comment.id);
                 let subject = Subject {
                     action: Some("created".to_owned()),
@@ -327,14 +345,13 @@ impl<A: Activity> Scan<A> {
 
     async fn issues(&self, repo: &Repo, state: &mut ScanState) -> Result<usize, ScanError> {
         let mut found = 0;
-        let mut next = None;
-        let start = state.issues.clone();
+        let mut reading = Reading::new(&state.issues);
         let labels = &self.intake.identity().labels;
         for _ in 0..MAX_PAGES {
-            let page = self.activity.issues(repo, &start, next.as_deref()).await?;
+            let (start, next) = (&reading.start, reading.next.as_deref());
+            let page = self.activity.issues(repo, start, next).await?;
             let Some(page) = page else { return Ok(found) };
-            let is_whole = next.is_none() && page.next.is_none();
-            let mut reached = Reached::new(&start, self.clock.now().minus(self.settings.settle));
+            let mut reached = Reached::new(start, self.settled());
             for issue in &page.items {
                 if !reached.includes(issue.updated) {
                     continue;
@@ -345,10 +362,10 @@ impl<A: Activity> Scan<A> {
                     }
                 }
             }
-            next = page.next;
-            reached.save(&mut state.issues, page.etag.filter(|_| is_whole));
+            let ended = reading.advance(page.next, &reached);
+            reached.save(&mut state.issues, reading.etag(page.etag));
             self.save(repo, state).await?;
-            if next.is_none() || reached.held {
+            if ended {
                 break;
             }
         }
@@ -366,7 +383,10 @@ impl<A: Activity> Scan<A> {
             Err(error) if error.is_absence() => None,
             Err(error) => return Err(error.into()),
         };
-        let Some(found) = found else { return Ok(0) };
+        let oldest = self.oldest();
+        let Some(found) = found.filter(|found| found.at >= oldest) else {
+            return Ok(0);
+        };
         let place = IssueRef {
             repo: repo.clone(),
             number,
@@ -383,6 +403,17 @@ impl<A: Activity> Scan<A> {
             return Ok(0);
         }
         self.receive(&found.event).await
+    }
+
+    /// Items that were updated later are left to the next scan.
+    fn settled(&self) -> Millis {
+        self.clock.now().minus(self.settings.settle)
+    }
+
+    /// What was written earlier is too old to be executed, and need not be recorded either.
+    fn oldest(&self) -> Millis {
+        let now = self.clock.now();
+        now.minus(self.intake.max_age()).minus(OLD)
     }
 
     async fn receive(&self, event: &A::Event) -> Result<usize, ScanError> {
@@ -403,6 +434,51 @@ impl<A: Activity> Scan<A> {
     }
 }
 
+/// The page of a list that is read next.
+///
+/// Lists are read by time rather than by page where possible: an item that is updated or deleted
+/// meanwhile moves the others to other pages.
+struct Reading {
+    start: ScanPosition,
+    next: Option<String>,
+    /// Whether the list had one page.
+    is_whole: bool,
+}
+
+impl Reading {
+    fn new(position: &ScanPosition) -> Self {
+        Self {
+            start: position.clone(),
+            next: None,
+            is_whole: true,
+        }
+    }
+
+    /// Moves on to what follows a page, whose items were updated up to `reached.newest`. Returns
+    /// whether the list ends here for now.
+    fn advance(&mut self, next: Option<String>, reached: &Reached) -> bool {
+        let Some(next) = next.filter(|_| !reached.held) else {
+            return true;
+        };
+        self.is_whole = false;
+        if reached.newest > self.start.since {
+            self.start = ScanPosition {
+                since: reached.newest,
+                etag: None,
+            };
+            self.next = None;
+        } else {
+            self.next = Some(next);
+        }
+        false
+    }
+
+    /// Returns the `ETag` of the list if it had one page.
+    fn etag(&self, etag: Option<String>) -> Option<String> {
+        etag.filter(|_| self.is_whole)
+    }
+}
+
 /// How far a list was read.
 struct Reached {
     /// Items that were updated later are left to the next scan: their delivery may be on its way.
@@ -416,7 +492,7 @@ impl Reached {
     fn new(start: &ScanPosition, settled: Millis) -> Self {
         Self {
             settled,
-            newest: start.since.plus(LAG),
+            newest: start.since,
             held: false,
         }
     }

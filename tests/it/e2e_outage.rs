@@ -70,7 +70,7 @@ impl Clock for SharedClock {
         Millis(self.tick())
     }
     async fn sleep(&self, _: Duration) {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 
@@ -254,7 +254,7 @@ impl Process {
     /// Ends the process at once. Every task is dropped where it waits.
     fn kill(self) {
         let Self { runtime, .. } = self;
-        runtime.shutdown_timeout(Duration::from_secs(60));
+        runtime.shutdown_timeout(Duration::from_mins(1));
     }
 }
 

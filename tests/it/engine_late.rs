@@ -11,11 +11,10 @@ use crate::support::rig::{HERE, Rig};
 #[tokio::test]
 async fn a_command_that_is_picked_up_late_is_executed_and_its_report_says_so() {
     let rig = Rig::new().await;
-    let mut trigger = rig.trigger(Command::SavePlan, "ada", 7, HERE);
+    let trigger = rig.trigger(Command::SavePlan, "ada", 7, HERE);
     rig.clock
         .advance_to(trigger.at.plus(Duration::from_mins(3 * 60 + 12)));
     let written = trigger.at;
-    trigger.at = written;
     let run = rig.deliver(trigger).await;
     rig.settle().await;
     assert_eq!(rig.state(&run).await, State::Succeeded);

@@ -42,14 +42,14 @@ impl Clock for Hand {
         Millis(self.0.load(Ordering::SeqCst))
     }
     async fn sleep(&self, _: Duration) {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 
 struct Event {
     source: Source,
     guid: String,
-    event: &'static str,
+    name: &'static str,
     body: Bytes,
 }
 
@@ -61,7 +61,7 @@ impl Authentic for Event {
         &self.guid
     }
     fn event(&self) -> &str {
-        self.event
+        self.name
     }
     fn body(&self) -> &Bytes {
         &self.body
@@ -88,7 +88,7 @@ fn commented(source: Source, guid: String, comment: &FoundComment) -> Event {
     Event {
         source,
         guid,
-        event: "issue_comment",
+        name: "issue_comment",
         body: Bytes::from(payload.to_string()),
     }
 }
@@ -102,7 +102,7 @@ fn labeled(source: Source, guid: &str, at: Millis) -> Event {
     Event {
         source,
         guid: guid.to_owned(),
-        event: "issues",
+        name: "issues",
         body: Bytes::from(payload.to_string()),
     }
 }
@@ -119,6 +119,10 @@ struct Lists {
     fetched: Mutex<Vec<u64>>,
     /// Repository that refuses to be read.
     refuses: Mutex<Option<u64>>,
+    /// Repository that cannot be read.
+    fails: Mutex<Option<u64>>,
+    /// Comment that is deleted when it is fetched.
+    deletes: Mutex<Option<u64>>,
 }
 
 impl Lists {
@@ -129,6 +133,7 @@ impl Lists {
             text: text.to_owned(),
             created: at,
             updated: at,
+            app: None,
         };
         self.comments.lock().unwrap().push(comment.clone());
         comment
@@ -178,6 +183,12 @@ impl Activity for Lists {
                 what: repo.full_name(),
             });
         }
+        if *self.fails.lock().unwrap() == Some(repo.id) {
+            return Err(ForgeError::Unknown {
+                what: repo.full_name(),
+                message: "GitHub answered 502".to_owned(),
+            });
+        }
         let mut all = self.comments.lock().unwrap().clone();
         all.retain(|one| repo.id == 1 && one.updated >= position.since);
         all.sort_by_key(|one| one.updated);
@@ -204,7 +215,10 @@ impl Activity for Lists {
 
     async fn commented(&self, _: &Repo, comment: u64) -> Result<Option<Event>, ForgeError> {
         self.fetched.lock().unwrap().push(comment);
-        let comments = self.comments.lock().unwrap();
+        let mut comments = self.comments.lock().unwrap();
+        if *self.deletes.lock().unwrap() == Some(comment) {
+            comments.retain(|one| one.id != comment);
+        }
         let found = comments.iter().find(|one| one.id == comment);
         let guid = format!("comment-{comment}");
         Ok(found.map(|found| commented(Source::Scan, guid, found)))
@@ -428,4 +442,54 @@ async fn the_first_scan_leaves_earlier_comments_alone() {
     world.lists.comment(2, "/save-plan", ago(65));
     world.scan.run().await.unwrap();
     assert_eq!(world.found().await, [2]);
+}
+
+#[tokio::test]
+async fn one_repository_that_fails_does_not_hold_up_the_others() {
+    let world = World::new().await;
+    world.lists.repositories.lock().unwrap().insert(0, repo(2));
+    *world.lists.fails.lock().unwrap() = Some(2);
+    world.lists.comment(1, "/save-plan", ago(30));
+    let error = world.scan.run().await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the outcome of acme/r2 is unknown: GitHub answered 502"
+    );
+    assert_eq!(world.found().await, [1]);
+}
+
+#[tokio::test]
+async fn old_and_own_comments_that_were_edited_leave_no_decision() {
+    let world = World::new().await;
+    let hours = |hours| now().minus(Duration::from_hours(hours));
+    for (id, created, app) in [(1, hours(30), None), (2, ago(30), Some(424_242))] {
+        world.lists.comment(id, "/save-plan", created);
+        let mut comments = world.lists.comments.lock().unwrap();
+        let last = comments.last_mut().unwrap();
+        (last.updated, last.app) = (ago(20), app);
+    }
+    // A command in code is none.
+    world.lists.comment(3, "```\n/save-plan\n```", ago(30));
+    world.lists.comments.lock().unwrap()[2].updated = ago(20);
+    assert_eq!(world.scan.run().await.unwrap(), 0);
+    assert!(
+        world
+            .store
+            .decisions_at(1, ISSUE, 9)
+            .await
+            .unwrap()
+            .is_empty()
+    );
+}
+
+#[tokio::test]
+async fn an_item_that_changes_pages_while_they_are_read_is_not_skipped() {
+    let world = World::new().await;
+    for id in 1..=7 {
+        world.lists.comment(id, "/save-plan", ago(50 - id));
+    }
+    // The first comment of the first page is deleted when it is fetched.
+    *world.lists.deletes.lock().unwrap() = Some(1);
+    world.scan.run().await.unwrap();
+    assert_eq!(world.found().await, [2, 3, 4, 5, 6, 7]);
 }

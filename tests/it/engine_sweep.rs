@@ -40,7 +40,7 @@ impl Clock for Hand {
         Millis(self.0.load(Ordering::SeqCst))
     }
     async fn sleep(&self, _: Duration) {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 
@@ -297,7 +297,7 @@ fn fill(log: &FakeLog, all: u64, nth: u64) -> Vec<u64> {
                 ("push", ""),
                 ("pull_request", "closed"),
             ][usize::try_from(index % 4).unwrap()];
-            other.event = event.to_owned();
+            event.clone_into(&mut other.event);
             other.action = Some(action.to_owned()).filter(|action| !action.is_empty());
             attempts.push(other);
         }

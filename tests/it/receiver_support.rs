@@ -319,7 +319,7 @@ impl Clock for Hand {
 
     /// Only the journal of decisions sleeps, until it is flushed.
     async fn sleep(&self, _: Duration) {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 

@@ -72,7 +72,7 @@ async fn new_attempts_appear_after_the_lag() {
     world
         .simulator
         .set_delivery_log_lag(Duration::from_secs(30));
-    world.clock.advance(Duration::from_secs(60));
+    world.clock.advance(Duration::from_mins(1));
     world.simulator.open_issue(REPO, "ada", "One", "").unwrap();
     world.simulator.settle().await;
     assert_eq!(world.log().await.len(), before);

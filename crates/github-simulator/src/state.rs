@@ -52,6 +52,9 @@ impl App {
     }
 }
 
+/// Returns what happens to a delivery; `None` if it is sent as usual.
+type ChooseFault = Box<dyn Fn(&Delivery) -> Option<WebhookFault> + Send>;
+
 /// The webhook of the App.
 pub(crate) struct Webhook {
     pub(crate) id: u64,
@@ -61,8 +64,8 @@ pub(crate) struct Webhook {
     pub(crate) queue: mpsc::UnboundedSender<u64>,
     /// Number of attempts that are queued or in flight.
     pub(crate) pending: watch::Sender<usize>,
-    /// Returns what happens to a new delivery.
-    pub(crate) faults: Option<Box<dyn Fn(&Delivery) -> Option<WebhookFault> + Send>>,
+    /// Faults of new deliveries.
+    pub(crate) faults: Option<ChooseFault>,
     /// Ids of attempts that are held back, in the order in which they were made.
     pub(crate) held: Vec<u64>,
 }

@@ -208,6 +208,9 @@ impl Activity for GitHub {
         let path = format!("/issues/comments/{comment}");
         let what = format!("comment {comment} in {}", repo.full_name());
         let comment: Comment = self.api.get_json(repo, &path, what).await?;
+        if comment.updated_at != comment.created_at {
+            return Ok(None);
+        }
         let (Some(user), Some(number)) = (comment.user.clone(), comment.number()) else {
             return Ok(None);
         };
@@ -238,11 +241,11 @@ impl Activity for GitHub {
         let mut last = None;
         self.api
             .each_page::<Vec<IssueEvent>>(repo, &path, &what, |page| {
-                let changes = page.into_iter().filter(|one| {
+                let mut changes = page.into_iter().filter(|one| {
                     let name = one.label.as_ref().map(|label| label.name.as_str());
                     name.is_some_and(|name| name.eq_ignore_ascii_case(label))
                 });
-                last = changes.last().or(last.take());
+                last = changes.next_back().or(last.take());
                 true
             })
             .await?;
@@ -316,16 +319,15 @@ impl GitHub {
         next: Option<&str>,
         what: String,
     ) -> Result<Option<ListPage<T>>, ForgeError> {
-        let request = match next {
-            Some(next) => Request::get(next.to_owned(), what),
-            None => {
-                let since = link::encode(&position.since.iso());
-                let query = format!("sort=updated&direction=asc&per_page={PER_PAGE}&since={since}");
-                let path = self.api.repo_path(repo, &format!("{list}{query}"));
-                Request {
-                    unless: position.etag.clone(),
-                    ..Request::get(path, what)
-                }
+        let request = if let Some(next) = next {
+            Request::get(next.to_owned(), what)
+        } else {
+            let since = link::encode(&position.since.iso());
+            let query = format!("sort=updated&direction=asc&per_page={PER_PAGE}&since={since}");
+            let path = self.api.repo_path(repo, &format!("{list}{query}"));
+            Request {
+                unless: position.etag.clone(),
+                ..Request::get(path, what)
             }
         };
         let response = self.api.call(repo.installation, &request).await?;
@@ -356,6 +358,9 @@ fn found_comment(comment: Comment) -> Option<FoundComment> {
     Some(FoundComment {
         id: comment.id,
         number: comment.number()?,
+        app: comment
+            .performed_via_github_app
+            .and_then(|app| app.get("id")?.as_u64()),
         created: comment.created_at.into(),
         updated: comment.updated_at.into(),
         text: comment.body,

@@ -33,9 +33,9 @@ pub(super) struct Journal {
 impl Journal {
     /// Starts the task that writes to `store`.
     pub(super) fn start(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
-        let (records, waiting) = mpsc::channel(MAX_WAITING);
+        let (records, queue) = mpsc::channel(MAX_WAITING);
         let (flushes, requests) = mpsc::channel(1);
-        let writing = tokio::spawn(run(store, clock, waiting, requests));
+        let writing = tokio::spawn(run(store, clock, queue, requests));
         Self {
             records,
             flushes,

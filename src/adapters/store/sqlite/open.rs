@@ -42,19 +42,20 @@ const MIGRATIONS: [(&str, &str); 7] = [
 ];
 
 /// The schema version of this program.
-pub(super) const CURRENT_SCHEMA: i64 = MIGRATIONS.len() as i64;
+pub(super) const CURRENT_SCHEMA: usize = MIGRATIONS.len();
 
 /// Returns the schema version of a database of ours; `None` if it is not ours.
-pub(super) async fn schema(reader: &sqlx::SqlitePool) -> sqlx::Result<Option<i64>> {
+pub(super) async fn schema(reader: &sqlx::SqlitePool) -> sqlx::Result<Option<usize>> {
     let id: i32 = sqlx::query_scalar("PRAGMA application_id")
         .fetch_one(reader)
         .await?;
     if id != APPLICATION_ID {
         return Ok(None);
     }
-    sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations")
+    let version: Option<i64> = sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations")
         .fetch_one(reader)
-        .await
+        .await?;
+    Ok(version.and_then(|version| usize::try_from(version).ok()))
 }
 
 /// `PRAGMA application_id` of our files, set by the first migration: "PLNW".
