@@ -465,7 +465,9 @@ impl Store for SqliteStore {
     }
 
     async fn prune(&self, before: Millis) -> Result<u64, StoreError> {
-        self.prune_all(upkeep::OLD_DELIVERIES, before).await
+        let pruned = self.prune_all(upkeep::OLD_DELIVERIES, before).await?;
+        while !write!(self, upkeep::prune_decisions, before)? {}
+        Ok(pruned)
     }
 
     async fn prune_refused(&self, before: Millis) -> Result<u64, StoreError> {

@@ -86,6 +86,8 @@ pub(crate) async fn old_decisions_are_pruned(store: &dyn Store) {
     let old = ignored("g1", 0, 55, "created");
     let new = ignored("g2", 20, 56, "created");
     store.record_decisions(&[old, new.clone()]).await.unwrap();
+    store.prune_refused(at(10)).await.unwrap();
+    assert_eq!(store.decisions_at(1, 7, 10).await.unwrap().len(), 2);
     store.prune(at(10)).await.unwrap();
     assert_eq!(store.decisions_at(1, 7, 10).await.unwrap(), [new]);
 }

@@ -70,11 +70,6 @@ ON CONFLICT (guid) DO UPDATE SET delivered_ms = min(delivered_ms, excluded.deliv
 
 pub(super) const MISSED: &str = "SELECT id, guid, event, action, delivered_ms, status, repo FROM missed ORDER BY delivered_ms, id LIMIT ?1";
 
-/// Deletes old decisions. They are in order of time, so that only the oldest need to be looked at.
-pub(super) const DELETE_DECISIONS: &str = "
-DELETE FROM decisions
-WHERE id IN (SELECT id FROM (SELECT id, at_ms FROM decisions ORDER BY id LIMIT ?2) WHERE at_ms < ?1)";
-
 type DecisionRow<'a> = (
     i64,
     &'a str,

@@ -4,7 +4,6 @@ use sqlx::{Connection, SqliteConnection, SqlitePool};
 
 use super::accept::json;
 use super::errors::{WriteError, failed};
-use super::intake::DELETE_DECISIONS;
 use super::spending;
 use crate::engine::model::time::Millis;
 use crate::engine::store::{StoreError, USAGE_DAYS};
@@ -57,6 +56,11 @@ WHERE id IN (
     SELECT id FROM audit
     WHERE at_ms < ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = audit.run)
     LIMIT ?2)";
+
+/// Deletes decisions. They are in order of time, so that only the oldest need to be looked at.
+const DELETE_DECISIONS: &str = "
+DELETE FROM decisions
+WHERE id IN (SELECT id FROM (SELECT id, at_ms FROM decisions ORDER BY id LIMIT ?2) WHERE at_ms < ?1)";
 
 /// Deletes spending. A run's first turn stays as long as the run, because it records that the run
 /// was counted.
@@ -116,7 +120,6 @@ pub(super) async fn prune_some(
     let usage_before = before.minus(spending::DAY * USAGE_DAYS);
     for (delete, before) in [
         (DELETE_AUDIT, before),
-        (DELETE_DECISIONS, before),
         (DELETE_SPENDING, day_before),
         (DELETE_USAGE, usage_before),
         (DELETE_ASKS, day_before),
@@ -130,6 +133,19 @@ pub(super) async fn prune_some(
     }
     transaction.commit().await?;
     Ok((deliveries, is_last))
+}
+
+/// Deletes one portion of the decisions made before `before`. Returns whether nothing older is left.
+pub(super) async fn prune_decisions(
+    connection: &mut SqliteConnection,
+    before: Millis,
+) -> Result<bool, WriteError> {
+    let deleted = sqlx::query(DELETE_DECISIONS)
+        .bind(before.0)
+        .bind(MAX_PRUNED_ROWS)
+        .execute(connection)
+        .await?;
+    Ok(deleted.rows_affected() < u64::from(MAX_PRUNED_ROWS))
 }
 
 /// Writes and commits, to check that it is possible.
