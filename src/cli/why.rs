@@ -133,13 +133,21 @@ async fn gather(loaded: &Loaded, question: Question) -> Result<Evidence, Failure
             .await
             .map_err(|error| failed(&error))?,
     };
+    let asked = repo.zip(question.comment);
+    if let Some((repo, comment)) = &asked {
+        evidence.comment = github.comment_now(repo, *comment).await.map_err(&why);
+        if let Ok(Some(now)) = &evidence.comment {
+            // The address may name another issue: GitHub shows the comment all the same.
+            evidence.question.number = now.number;
+        }
+    }
     if let Some(id) = id {
         read(&history, id, &mut evidence)
             .await
             .map_err(|error| failed(&error))?;
     }
-    if let Some((repo, comment)) = repo.zip(question.comment) {
-        look(&github, &repo, comment, &mut evidence, why).await;
+    if let Some((repo, comment)) = &asked {
+        look(&github, repo, *comment, &mut evidence, why).await;
     }
     Ok(evidence)
 }
@@ -167,7 +175,7 @@ async fn read(
     Ok(())
 }
 
-/// Asks GitHub for the comment, and for its deliveries if nothing was received.
+/// Asks GitHub for the deliveries of a comment if nothing was received.
 async fn look(
     github: &GitHub,
     repo: &Repo,
@@ -175,7 +183,6 @@ async fn look(
     evidence: &mut Evidence,
     why: impl Fn(ForgeError) -> String,
 ) {
-    evidence.comment = github.comment_now(repo, comment).await.map_err(&why);
     let received = evidence
         .decisions
         .iter()

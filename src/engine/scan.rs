@@ -398,7 +398,11 @@ impl<A: Activity> Scan<A> {
             .store
             .label_accepted(&place.key(), label, period)
             .await?
-            || !self.store.decided(&[found.event.guid()]).await?.is_empty()
+            || !self
+                .store
+                .decided(&[found.event.guid()], found.at.minus(OVERLAP))
+                .await?
+                .is_empty()
         {
             return Ok(0);
         }

@@ -404,8 +404,9 @@ pub trait Store: Send + Sync + 'static {
         limit: u32,
     ) -> Result<Vec<DecisionRecord>, StoreError>;
 
-    /// Returns those of `guids` about which something was decided.
-    async fn decided(&self, guids: &[&str]) -> Result<HashSet<String>, StoreError>;
+    /// Returns those of `guids` that were accepted at any time, or about which something else was
+    /// decided at `since` or later.
+    async fn decided(&self, guids: &[&str], since: Millis) -> Result<HashSet<String>, StoreError>;
 
     /// Returns those of the comments of a repository, given as the number of the issue and the id
     /// of the comment, that were accepted, or about which something was decided when they were

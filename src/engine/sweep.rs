@@ -313,7 +313,7 @@ impl<L: DeliveryLog> Sweep<L> {
         }
         // Decisions that are not written yet would make their deliveries look missed.
         self.intake.flush().await;
-        let decided = self.store.decided(&guids).await?;
+        let decided = self.store.decided(&guids, stop_at.minus(OVERLAP)).await?;
         Ok(ours()
             .filter(|one| !decided.contains(&one.guid))
             .cloned()
@@ -330,7 +330,9 @@ impl<L: DeliveryLog> Sweep<L> {
                 return Ok(());
             }
             let guids: Vec<&str> = missed.iter().map(|one| &*one.guid).collect();
-            let decided = self.store.decided(&guids).await?;
+            let oldest = missed.iter().map(|one| one.delivered).min();
+            let since = oldest.unwrap_or_default().minus(OVERLAP);
+            let decided = self.store.decided(&guids, since).await?;
             let mut handled = Vec::new();
             let mut interrupted = None;
             for attempt in missed.iter().skip(rest) {

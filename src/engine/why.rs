@@ -43,14 +43,12 @@ pub enum Installed {
 /// A comment, as GitHub shows it now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommentNow {
-    /// Login of the author; empty if the account was deleted.
-    pub author: String,
+    /// Number of its issue or pull request.
+    pub number: u64,
     /// Text.
     pub text: String,
     /// Time at which it was written.
     pub created: Millis,
-    /// Time of the last edit.
-    pub updated: Millis,
 }
 
 /// A run, and the runs at its place that precede it.
@@ -130,6 +128,12 @@ pub fn explain(evidence: &Evidence) -> Story {
         Some(comment) => of_comment(evidence, comment),
         None => of_issue(evidence),
     };
+    // An installation that is gone now does not explain what happened before.
+    if !evidence.decisions.is_empty()
+        && let Some(now) = not_installed(evidence)
+    {
+        story.events.push(format!("Now: {}", now.outcome));
+    }
     let unknown = [
         evidence.installed.as_ref().err(),
         evidence.comment.as_ref().err(),
@@ -177,6 +181,11 @@ fn of_comment(evidence: &Evidence, id: u64) -> Story {
         executed(evidence, decision)
     } else if let Some(decision) = decisions.iter().find(|one| is_decisive(one)) {
         not_executed(evidence, decision)
+    } else if decisions.iter().any(|one| is_repetition(one)) {
+        Story::new(
+            "It was received again; what its first delivery led to is no longer in the database.",
+            "look at the bot's comments in the conversation",
+        )
     } else {
         not_received(evidence)
     };
@@ -193,6 +202,11 @@ fn is_decisive(decision: &DecisionRecord) -> bool {
         Some("created" | "edited")
     );
     written && decision.verdict.reason().is_some()
+}
+
+/// Returns whether the decision shows that the comment had been received before.
+fn is_repetition(decision: &DecisionRecord) -> bool {
+    matches!(decision.verdict, Verdict::Duplicate | Verdict::Requeued)
 }
 
 /// One line about a decision.
@@ -317,7 +331,7 @@ fn executed(evidence: &Evidence, decision: &DecisionRecord) -> Story {
         ),
         (State::Failed, _) => (
             "The command failed.",
-            "comment /retry, or see the bot's comment",
+            "the bot's comment says how to go on; /retry helps after a temporary fault",
         ),
         (State::Blocked, _) => (
             "The command is waiting for an earlier one at the same place.",
@@ -380,10 +394,16 @@ fn misplaced(evidence: &Evidence) -> String {
             "/{} is in a quote, a list, code or an HTML comment, where commands do not count",
             found.name()
         ),
-        None if text.contains('/') => {
-            "no command begins a line; a command is written like /save-plan".to_owned()
-        }
-        None => "it contains no command".to_owned(),
+        None => match bare.iter().find(|line| line.starts_with('/')) {
+            Some(line) => {
+                let word = line.split_whitespace().next().unwrap_or_default();
+                format!("{word} is not a command; comment /plan-help for the list")
+            }
+            None if text.contains('/') => {
+                "no command begins a line; a command is written like /save-plan".to_owned()
+            }
+            None => "it contains no command".to_owned(),
+        },
     }
 }
 
@@ -471,7 +491,7 @@ fn not_delivered(last: &LoggedAttempt) -> Story {
     let (what, remedy) = match last.status_code {
         200..=299 => (
             outcome("it was accepted, but the database does not have it"),
-            "was the database restored, or is there another bot for this App? The next reading of the delivery log receives it",
+            "if that was just now, ask again in a moment; otherwise, was the database restored, or is there another bot for this App? The next reading of the delivery log receives it",
         ),
         401 => (
             outcome("the bot refused its signature"),
@@ -498,3 +518,6 @@ fn not_delivered(last: &LoggedAttempt) -> Story {
         "; the bot picks it up with the next reading of the delivery log (sweep.every_seconds)";
     Story::new(what, format!("{remedy}{picked}"))
 }
+
+#[cfg(test)]
+mod tests;

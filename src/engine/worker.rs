@@ -281,7 +281,7 @@ impl Workers {
     }
 
     /// Stops claiming and pauses runs at their next step. Turns of agents and runs that publish
-    /// have `grace`; then the turns are ended and, after [`PAUSE_TIME`], all work. Runs that are
+    /// have `grace`; then the turns are ended and, after five more seconds, all work. Runs that are
     /// still unfinished are returned to the queue.
     pub async fn stop(self, grace: Duration) {
         self.shutdown.begin();

@@ -94,7 +94,7 @@ async fn what_was_received_is_explained() {
                 (
                     "misspelled",
                     misspelled,
-                    "no command begins a line",
+                    "/safe-plan is not a command",
                     misplaced,
                 ),
                 ("talk", talk, "it contains no command", misplaced),

@@ -488,7 +488,12 @@ async fn a_payload_that_is_gone_is_recorded_and_one_that_fails_holds_up_nothing_
     process.sweep.run().await.unwrap();
     assert_eq!(process.comments().await, [3, 2]);
     assert!(process.store.missed(9).await.unwrap().is_empty());
-    let known = process.store.decided(&["guid-1", &broken]).await.unwrap();
+    let ago = now().minus(minutes(60));
+    let known = process
+        .store
+        .decided(&["guid-1", &broken], ago)
+        .await
+        .unwrap();
     assert_eq!(known.len(), 2);
 }
 

@@ -156,7 +156,7 @@ impl Store for FakeStore {
     async fn decisions_at(&self, _: u64, _: u64, _: u32) -> Outcome<Vec<DecisionRecord>> {
         unreachable!()
     }
-    async fn decided(&self, _: &[&str]) -> Outcome<HashSet<String>> {
+    async fn decided(&self, _: &[&str], _: Millis) -> Outcome<HashSet<String>> {
         unreachable!()
     }
     async fn decided_comments(&self, _: u64, _: &[(u64, u64)]) -> Outcome<HashSet<u64>> {

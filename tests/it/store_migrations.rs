@@ -199,7 +199,10 @@ async fn every_old_schema_opens_with_its_rows() {
         has_messages_and_spending(&store, &mine, version).await;
         let later = usize::from(version >= 7);
         assert_eq!(store.missed(9).await.unwrap().len(), later);
-        assert_eq!(store.decided(&["g2", "g5"]).await.unwrap().len(), 1 + later);
+        assert_eq!(
+            store.decided(&["g2", "g5"], at(0)).await.unwrap().len(),
+            1 + later
+        );
         store.close().await;
     }
 }

@@ -78,16 +78,16 @@ struct Owner {
 
 /// A comment, with the members that payloads need.
 #[derive(Debug, Deserialize, Serialize)]
-struct Comment {
+pub(super) struct Comment {
     id: u64,
     html_url: String,
     #[serde(default)]
     issue_url: String,
     #[serde(default)]
-    body: String,
+    pub(super) body: String,
     #[serde(default)]
     user: Option<Value>,
-    created_at: DateTime<Utc>,
+    pub(super) created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
     #[serde(default)]
     performed_via_github_app: Option<Value>,
@@ -95,7 +95,7 @@ struct Comment {
 
 impl Comment {
     /// Returns the number of its issue, with which `issue_url` ends.
-    fn number(&self) -> Option<u64> {
+    pub(super) fn number(&self) -> Option<u64> {
         self.issue_url.rsplit('/').next()?.parse().ok()
     }
 }

@@ -3,6 +3,7 @@
 use http::StatusCode;
 use serde::Deserialize;
 
+use super::activity::Comment;
 use super::deliveries::commented_in;
 use super::transport::Request;
 use super::{GitHub, link, wire};
@@ -79,13 +80,12 @@ impl GitHub {
     ) -> Result<Option<CommentNow>, ForgeError> {
         let path = format!("/issues/comments/{comment}");
         let what = format!("comment {comment} in {}", repo.full_name());
-        let found: Result<wire::Comment, ForgeError> = self.api.get_json(repo, &path, what).await;
+        let found: Result<Comment, ForgeError> = self.api.get_json(repo, &path, what).await;
         match found {
-            Ok(comment) => Ok(Some(CommentNow {
-                author: comment.post.login().unwrap_or_default(),
-                created: comment.post.created_at.into(),
-                updated: comment.post.updated_at.into(),
-                text: comment.post.body.unwrap_or_default(),
+            Ok(comment) => Ok(comment.number().map(|number| CommentNow {
+                number,
+                created: comment.created_at.into(),
+                text: comment.body,
             })),
             Err(error) if error.is_absence() => Ok(None),
             Err(error) => Err(error),
@@ -104,14 +104,17 @@ impl GitHub {
         created: Millis,
     ) -> Result<Vec<LoggedAttempt>, ForgeError> {
         let begin = created.minus(MARGIN);
+        let too_many = |message: &str| ForgeError::Unreadable {
+            what: format!("the delivery log around {}", created.iso()),
+            message: message.to_owned(),
+        };
         let mut candidates: Vec<LoggedAttempt> = Vec::new();
         let mut cursor = None;
+        let mut ended = false;
         for _ in 0..MAX_PAGES {
             let page = self.page(cursor.as_deref()).await?;
-            let ended = page
-                .attempts
-                .last()
-                .is_none_or(|last| last.delivered < begin);
+            let last = page.attempts.last();
+            ended = page.next.is_none() || last.is_none_or(|last| last.delivered < begin);
             let fits = |one: &LoggedAttempt| {
                 one.delivered >= begin
                     && one.repo == Some(repo.id)
@@ -120,9 +123,12 @@ impl GitHub {
             };
             candidates.extend(page.attempts.into_iter().filter(fits));
             cursor = page.next;
-            if ended || cursor.is_none() {
+            if ended {
                 break;
             }
+        }
+        if !ended {
+            return Err(too_many("it has too many pages"));
         }
         // The delivery is usually the first after the comment was written.
         candidates.reverse();
@@ -137,6 +143,11 @@ impl GitHub {
                 Err(error) if error.is_absence() => {}
                 Err(error) => return Err(error),
             }
+        }
+        if guid.is_none() && candidates.len() > MAX_PAYLOADS {
+            return Err(too_many(
+                "too many comments of the repository were delivered at that time",
+            ));
         }
         candidates.retain(|one| Some(&one.guid) == guid.as_ref());
         candidates.reverse();

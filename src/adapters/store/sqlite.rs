@@ -198,8 +198,8 @@ impl Store for SqliteStore {
         intake::at_place(&self.core.reader, repo, number, limit).await
     }
 
-    async fn decided(&self, guids: &[&str]) -> Result<HashSet<String>, StoreError> {
-        intake::decided(&self.core.reader, guids).await
+    async fn decided(&self, guids: &[&str], since: Millis) -> Result<HashSet<String>, StoreError> {
+        intake::decided(&self.core.reader, guids, since).await
     }
 
     async fn decided_comments(

@@ -74,8 +74,13 @@ pub(crate) async fn every_decision_about_a_place_is_listed(store: &dyn Store) {
     assert_eq!(store.decisions_at(1, 7, 1).await.unwrap(), [edited]);
     assert_eq!(store.decisions_at(1, 8, 10).await.unwrap(), []);
 
-    let known = store.decided(&["g1", "g2", "g9"]).await.unwrap();
-    assert_eq!(known, ["g1", "g2"].map(str::to_owned).into());
+    let known = store
+        .decided(&["g1", "g2", "g4", "g9"], at(15))
+        .await
+        .unwrap();
+    assert_eq!(known, ["g1", "g2", "g4"].map(str::to_owned).into());
+    let known = store.decided(&["g1", "g2", "g4"], at(21)).await.unwrap();
+    assert_eq!(known, ["g1", "g4"].map(str::to_owned).into(), "since then");
     // An edit does not tell what was decided about the comment.
     let comments = [(7, 55), (7, 56), (7, 58), (7, 5), (8, 56), (7, 59)];
     let known = store.decided_comments(1, &comments).await.unwrap();

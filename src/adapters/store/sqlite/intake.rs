@@ -41,7 +41,8 @@ ORDER BY at_ms DESC LIMIT ?3";
 pub(super) const DECIDED: &str = "
 SELECT value FROM json_each(?1)
 WHERE EXISTS (SELECT 1 FROM deliveries WHERE deliveries.guid = value)
-   OR EXISTS (SELECT 1 FROM decisions WHERE decisions.guid = value)";
+UNION
+SELECT guid FROM decisions WHERE at_ms >= ?2 AND guid IN (SELECT value FROM json_each(?1))";
 
 /// The comments are pairs of the issue's number and the comment's id.
 pub(super) const DECIDED_COMMENTS: &str = "
@@ -170,9 +171,11 @@ fn id(row: &SqliteRow, name: &str) -> Result<Option<u64>, StoreError> {
 pub(super) async fn decided(
     reader: &SqlitePool,
     guids: &[&str],
+    since: Millis,
 ) -> Result<HashSet<String>, StoreError> {
     let known: Vec<String> = sqlx::query_scalar(DECIDED)
         .bind(json(&guids)?)
+        .bind(since.0)
         .fetch_all(reader)
         .await
         .map_err(failed)?;

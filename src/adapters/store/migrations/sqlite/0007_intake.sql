@@ -24,7 +24,8 @@ CREATE TABLE decisions (
     why     TEXT
 ) STRICT;
 
-CREATE INDEX decisions_guid ON decisions (guid);
+-- Not by GUID alone, whose order is random: every row would write a page of its own.
+CREATE INDEX decisions_at ON decisions (at_ms, guid);
 CREATE INDEX decisions_place ON decisions (repo, number, comment) WHERE repo IS NOT NULL;
 
 -- Attempts in GitHub's delivery log whose payloads are to be fetched.
