@@ -259,6 +259,7 @@ mod tests {
         let reads = [
             "planwright",
             "planwright serve",
+            "planwright why",
             "planwright replay",
             "planwright plan get",
             "planwright plan list",
