@@ -148,8 +148,8 @@ impl Bot {
     }
 
     /// Serves requests on `listener`, if there is one, until `stop` is cancelled, and works on runs
-    /// once GitHub has confirmed the App. Then finishes pending acknowledgements, waits for running work up to the configured
-    /// grace period, and closes the store.
+    /// once GitHub has confirmed the App. Then finishes pending acknowledgements, waits for running
+    /// work up to the configured grace period, and closes the store.
     ///
     /// # Errors
     /// Returns an error if the App id or the private key is wrong. `stop` is cancelled then.

@@ -35,6 +35,9 @@ const LAG: Duration = Duration::from_mins(2);
 /// Maximum difference between the time of a label in an event of its issue and in a delivery.
 const CLOCKS: Duration = Duration::from_secs(5);
 
+/// Maximum time by which GitHub's clock may be ahead of the bot's, by which decisions are dated.
+const MAX_SKEW: Duration = Duration::from_hours(24);
+
 /// Maximum number of pages of one list that are read in one scan; the next scan goes on.
 const MAX_PAGES: u32 = 20;
 
@@ -100,6 +103,9 @@ pub trait Activity: Send + Sync + 'static {
     /// would have had.
     type Event: Authentic + Send;
 
+    /// Returns the time by GitHub's clock, which the times of items are compared with.
+    fn time(&self) -> Millis;
+
     /// Returns the repositories with the App whose installations are not suspended, at most
     /// `limit`.
     async fn repositories(&self, limit: usize) -> Result<Vec<Repo>, ForgeError>;
@@ -157,7 +163,7 @@ pub struct Scan<A> {
     clock: Arc<dyn Clock>,
     settings: ScanSettings,
     /// Whether it was logged that there are too many repositories.
-    told: AtomicBool,
+    warned: AtomicBool,
 }
 
 impl<A: Activity> Scan<A> {
@@ -175,7 +181,7 @@ impl<A: Activity> Scan<A> {
             intake,
             clock,
             settings,
-            told: AtomicBool::new(false),
+            warned: AtomicBool::new(false),
         }
     }
 
@@ -212,7 +218,7 @@ impl<A: Activity> Scan<A> {
         }
         let repositories = self.activity.repositories(limit + 1).await?;
         if repositories.len() > limit {
-            if !self.told.swap(true, Ordering::Relaxed) {
+            if !self.warned.swap(true, Ordering::Relaxed) {
                 tracing::warn!(
                     limit,
                     "the App is installed in more repositories than scan.max_repositories: commands without a delivery are not looked for"
@@ -255,7 +261,7 @@ impl<A: Activity> Scan<A> {
     }
 
     async fn repository(&self, repo: &Repo) -> Result<usize, ScanError> {
-        let now = self.clock.now();
+        let now = self.activity.time();
         let known = self.store.scan_state(repo.id).await?;
         let mut state = known.unwrap_or_else(|| {
             // What is older may have been handled by another database.
@@ -400,7 +406,7 @@ impl<A: Activity> Scan<A> {
             .await?
             || !self
                 .store
-                .decided(&[found.event.guid()], found.at.minus(OVERLAP))
+                .decided(&[found.event.guid()], found.at.minus(MAX_SKEW))
                 .await?
                 .is_empty()
         {
@@ -411,12 +417,12 @@ impl<A: Activity> Scan<A> {
 
     /// Items that were updated later are left to the next scan.
     fn settled(&self) -> Millis {
-        self.clock.now().minus(self.settings.settle)
+        self.activity.time().minus(self.settings.settle)
     }
 
     /// What was written earlier is too old to be executed, and need not be recorded either.
     fn oldest(&self) -> Millis {
-        let now = self.clock.now();
+        let now = self.activity.time();
         now.minus(self.intake.max_age()).minus(OLD)
     }
 

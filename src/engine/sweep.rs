@@ -11,7 +11,7 @@
 //! The status of an attempt is not looked at: a delivery that was answered with 202 is missed too
 //! if the database does not know it, for example because it was restored from a backup.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -58,6 +58,9 @@ pub trait DeliveryLog: Send + Sync + 'static {
     /// A delivery read from the log. It is authentic because GitHub's API returned it; the
     /// signature of the original request cannot be checked again.
     type Delivery: Authentic + Send;
+
+    /// Returns the time by GitHub's clock, which the times of attempts are compared with.
+    fn time(&self) -> Millis;
 
     /// Returns the page at `cursor`, or the newest. Fails with [`ForgeError::Rejected`] if GitHub
     /// does not know the cursor.
@@ -229,7 +232,7 @@ impl<L: DeliveryLog> Sweep<L> {
     /// another database may have handled them.
     async fn begin(&self) -> Result<LogState, StoreError> {
         let state = LogState {
-            watermark: self.clock.now(),
+            watermark: self.log.time(),
             walk: None,
         };
         self.store.save_log_state(&state, &[]).await?;
@@ -237,7 +240,7 @@ impl<L: DeliveryLog> Sweep<L> {
     }
 
     fn beyond(&self, state: &LogState) -> Option<(Millis, Millis)> {
-        let oldest = self.clock.now().minus(RETENTION);
+        let oldest = self.log.time().minus(RETENTION);
         (state.watermark < oldest).then_some((state.watermark, oldest))
     }
 
@@ -265,7 +268,7 @@ impl<L: DeliveryLog> Sweep<L> {
                 && let Some(newest) = page.attempts.first()
             {
                 walk.began = walk.began.max(newest.delivered);
-                self.saw(newest.id);
+                self.note_newest(newest.id);
             }
             let missed = self.missed(&page.attempts, stop_at).await?;
             let last = page.attempts.last();
@@ -313,11 +316,24 @@ impl<L: DeliveryLog> Sweep<L> {
         }
         // Decisions that are not written yet would make their deliveries look missed.
         self.intake.flush().await;
-        let decided = self.store.decided(&guids, stop_at.minus(OVERLAP)).await?;
+        let decided = self.decided(&guids, stop_at).await?;
         Ok(ours()
             .filter(|one| !decided.contains(&one.guid))
             .cloned()
             .collect())
+    }
+
+    /// Returns those of `guids`, delivered at `delivered` or later by GitHub's clock, about which
+    /// something was decided.
+    async fn decided(
+        &self,
+        guids: &[&str],
+        delivered: Millis,
+    ) -> Result<HashSet<String>, StoreError> {
+        let now = self.clock.now();
+        let ahead = now.0.saturating_sub(self.log.time().0);
+        let here = Millis(delivered.0.saturating_add(ahead));
+        self.store.decided(guids, here.minus(OVERLAP)).await
     }
 
     /// Fetches the missed deliveries and passes them to the intake.
@@ -331,8 +347,7 @@ impl<L: DeliveryLog> Sweep<L> {
             }
             let guids: Vec<&str> = missed.iter().map(|one| &*one.guid).collect();
             let oldest = missed.iter().map(|one| one.delivered).min();
-            let since = oldest.unwrap_or_default().minus(OVERLAP);
-            let decided = self.store.decided(&guids, since).await?;
+            let decided = self.decided(&guids, oldest.unwrap_or_default()).await?;
             let mut handled = Vec::new();
             let mut interrupted = None;
             for attempt in missed.iter().skip(rest) {
@@ -430,7 +445,7 @@ impl<L: DeliveryLog> Sweep<L> {
         Ok(())
     }
 
-    fn saw(&self, newest: u64) {
+    fn note_newest(&self, newest: u64) {
         let now = self.clock.now();
         let mut memory = self.memory();
         if memory.newest.is_none_or(|(id, _)| id != newest) {

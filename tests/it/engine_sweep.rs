@@ -74,6 +74,9 @@ struct FakeLog {
     fetched: Mutex<Vec<String>>,
     /// The page that fails next, counted from the request after this was set.
     fails_after: AtomicU32,
+    /// GitHub's time minus the bot's, in milliseconds.
+    ahead: AtomicI64,
+    clock: Mutex<Option<Arc<Hand>>>,
     /// Errors of payloads.
     errors: Mutex<HashMap<String, ForgeError>>,
 }
@@ -128,6 +131,12 @@ fn unavailable() -> ForgeError {
 #[async_trait]
 impl DeliveryLog for FakeLog {
     type Delivery = Logged;
+
+    fn time(&self) -> Millis {
+        let clock = self.clock.lock().unwrap();
+        let here = clock.as_ref().map_or(now(), |clock| clock.now());
+        Millis(here.0 + self.ahead.load(Ordering::SeqCst))
+    }
 
     async fn page(&self, cursor: Option<&str>) -> Result<LogPage, ForgeError> {
         self.lists.fetch_add(1, Ordering::SeqCst);
@@ -190,10 +199,13 @@ struct World {
 
 impl World {
     fn new() -> Self {
+        let clock = Arc::new(Hand(AtomicI64::new(now().0)));
+        let log = FakeLog::new();
+        *log.clock.lock().unwrap() = Some(Arc::clone(&clock));
         Self {
             folder: tempfile::tempdir().unwrap(),
-            log: FakeLog::new(),
-            clock: Arc::new(Hand(AtomicI64::new(now().0))),
+            log,
+            clock,
             late: LateSettings::default(),
             settings: SweepSettings::default(),
         }
@@ -598,4 +610,26 @@ async fn the_log_is_read_less_often_while_nothing_comes() {
     world.log.add(other);
     process.sweep.run().await.unwrap();
     assert_eq!(process.sweep.pause(true), Duration::from_secs(20));
+}
+
+#[tokio::test]
+async fn a_clock_that_differs_from_githubs_skips_and_repeats_nothing() {
+    for hours in [-5_i64, 5] {
+        let world = World::new();
+        world.log.ahead.store(hours * 3_600_000, Ordering::SeqCst);
+        let process = world.process().await;
+        process.sweep.run().await.unwrap();
+        // By GitHub's clock, both were delivered after the first start.
+        let later = world.log.time().plus(minutes(1));
+        world.log.command(1, 1, later);
+        let talk = world.log.command(2, 1, later);
+        let payloads = &world.log.payloads;
+        payloads.lock().unwrap().get_mut(&talk).unwrap()["comment"]["body"] = json!("Hm.");
+        world.clock.0.fetch_add(120_000, Ordering::SeqCst);
+        for _ in 0..3 {
+            process.sweep.run().await.unwrap();
+        }
+        assert_eq!(process.comments().await, [1], "{hours} hours");
+        assert_eq!(world.log.fetched.lock().unwrap().len(), 2, "{hours} hours");
+    }
 }

@@ -18,6 +18,7 @@ use super::{GitHub, link};
 use crate::engine::forge::ForgeError;
 use crate::engine::intake::Authentic;
 use crate::engine::model::intake::{ScanPosition, Source};
+use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::Repo;
 use crate::engine::scan::{Activity, FoundComment, FoundIssue, FoundLabel, ListPage};
 
@@ -48,12 +49,12 @@ impl Authentic for FoundEvent {
     }
 }
 
-/// An item of `GET /app/installations`.
+/// An installation of the App, as its endpoints return it.
 #[derive(Debug, Deserialize)]
-struct Installation {
-    id: u64,
+pub(super) struct Installation {
+    pub(super) id: u64,
     #[serde(default)]
-    suspended_at: Option<DateTime<Utc>>,
+    pub(super) suspended_at: Option<DateTime<Utc>>,
 }
 
 /// `GET /installation/repositories`.
@@ -133,6 +134,10 @@ struct IssueEvent {
 #[async_trait]
 impl Activity for GitHub {
     type Event = FoundEvent;
+
+    fn time(&self) -> Millis {
+        self.api.github_time()
+    }
 
     async fn repositories(&self, limit: usize) -> Result<Vec<Repo>, ForgeError> {
         let mut found = Vec::new();

@@ -110,7 +110,7 @@ impl ApiClient {
         self.path(&format!("/repos/{owner}/{name}{path}"))
     }
 
-    /// Returns the time by GitHub's clock as of the last response to a person's client.
+    /// Returns the time by GitHub's clock as of the last response.
     pub(super) fn github_time(&self) -> Millis {
         let skew = self.skew.load(Ordering::Relaxed);
         Millis(self.clock.now().0.saturating_add(skew))
@@ -306,12 +306,7 @@ impl ApiClient {
         };
         let now = self.clock.now();
         installation.rate_limit.check(&request.what, now)?;
-        let response = self.send_with(client, request, path).await?;
-        if let Some(date) = limit::date(&response) {
-            let skew = date.0.saturating_sub(self.clock.now().0);
-            self.skew.store(skew, Ordering::Relaxed);
-        }
-        Ok(response)
+        self.send_with(client, request, path).await
     }
 
     /// Sends the request once with the credentials of `client`.
@@ -321,10 +316,16 @@ impl ApiClient {
         request: &Request,
         path: &str,
     ) -> Result<Response, ForgeError> {
-        self.transport
+        let response = self
+            .transport
             .send(client, request, path)
             .await
-            .map_err(|error| transport_error(error, request))
+            .map_err(|error| transport_error(error, request))?;
+        if let Some(date) = limit::date(&response) {
+            let skew = date.0.saturating_sub(self.clock.now().0);
+            self.skew.store(skew, Ordering::Relaxed);
+        }
+        Ok(response)
     }
 
     /// Records what the response says about rate limits. Returns an error if it is one itself.

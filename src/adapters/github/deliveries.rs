@@ -18,6 +18,7 @@ use super::{GitHub, link};
 use crate::engine::forge::ForgeError;
 use crate::engine::intake::Authentic;
 use crate::engine::model::intake::{LoggedAttempt, Source};
+use crate::engine::model::time::Millis;
 use crate::engine::sweep::{DeliveryLog, LogPage};
 
 /// What is requested, in error messages.
@@ -96,6 +97,10 @@ struct DetailRequest {
 #[async_trait]
 impl DeliveryLog for GitHub {
     type Delivery = LoggedDelivery;
+
+    fn time(&self) -> Millis {
+        self.api.github_time()
+    }
 
     async fn page(&self, cursor: Option<&str>) -> Result<LogPage, ForgeError> {
         let mut path = self

@@ -1,9 +1,8 @@
 //! What the App can see of a place, for explanations.
 
 use http::StatusCode;
-use serde::Deserialize;
 
-use super::activity::Comment;
+use super::activity::{Comment, Installation};
 use super::deliveries::commented_in;
 use super::transport::Request;
 use super::{GitHub, link, wire};
@@ -22,14 +21,6 @@ const MAX_PAGES: usize = 300;
 
 /// Time before a comment was written, by its own time, that its delivery cannot precede.
 const MARGIN: std::time::Duration = std::time::Duration::from_mins(1);
-
-/// `GET /repos/{owner}/{repo}/installation`.
-#[derive(Debug, Deserialize)]
-struct Installation {
-    id: u64,
-    #[serde(default)]
-    suspended_at: Option<chrono::DateTime<chrono::Utc>>,
-}
 
 impl GitHub {
     /// Returns whether the App is installed in the repository `owner/name`, and the repository if it

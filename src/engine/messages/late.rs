@@ -1,4 +1,4 @@
-//! What is said about commands that were received long after they were written.
+//! Messages about commands that were received long after they were written.
 
 use std::time::Duration;
 
