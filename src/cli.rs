@@ -22,6 +22,7 @@ mod research;
 mod save;
 mod serve;
 mod session;
+mod setup;
 mod terminal;
 mod trouble;
 #[cfg(feature = "simulator")]
@@ -91,6 +92,7 @@ impl Settings {
 enum Command {
     #[cfg(feature = "simulator")]
     Try(try_it::Try),
+    Setup(setup::Setup),
     Serve(serve::Serve),
     Why(why::Why),
     Replay(replay::Replay),
@@ -177,6 +179,7 @@ pub fn run(cli: Cli) -> ExitCode {
     let done = match command {
         #[cfg(feature = "simulator")]
         Command::Try(arguments) => arguments.run(&settings),
+        Command::Setup(setup) => setup.run(settings),
         Command::Serve(serve) => serve.run(settings),
         Command::Why(why) => why.run(&settings),
         Command::Replay(replay) => replay.run(&settings),
@@ -258,6 +261,7 @@ mod tests {
     fn help_offers_configuration_only_to_commands_that_read_it() {
         let reads = [
             "planwright",
+            "planwright setup",
             "planwright serve",
             "planwright why",
             "planwright replay",

@@ -39,6 +39,7 @@ mod limit;
 mod link;
 mod operations;
 mod reader;
+mod registration;
 mod response;
 #[cfg(test)]
 mod tests;
@@ -50,6 +51,7 @@ mod wire;
 pub use activity::FoundEvent;
 pub use deliveries::LoggedDelivery;
 pub use reader::{IssueFilter, IssueSummary, ListEntry, Reader, ReaderConfig};
+pub use registration::{NewApp, RegistrationError, exchange_code};
 
 /// Default `User-Agent`, which GitHub requires.
 const USER_AGENT: &str = concat!("planwright/", env!("CARGO_PKG_VERSION"));

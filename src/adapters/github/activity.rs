@@ -290,6 +290,14 @@ impl Activity for GitHub {
 }
 
 impl GitHub {
+    /// Returns the number of installations of the App that are not suspended.
+    ///
+    /// # Errors
+    /// GitHub did not list them.
+    pub async fn count_installations(&self) -> Result<usize, ForgeError> {
+        Ok(self.installations().await?.len())
+    }
+
     /// Returns the installations of the App that are not suspended.
     async fn installations(&self) -> Result<Vec<Installation>, ForgeError> {
         let mut found = Vec::new();
