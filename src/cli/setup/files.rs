@@ -254,10 +254,10 @@ mod tests {
             std::fs::read_to_string(folder.config()).unwrap(),
             format!(
                 "# Written by `planwright setup`. `planwright config --default` documents all settings.\n\n\
-                 [server]\ntransport = \"pull\"\n\n\
                  [github]\napp_id = 4711\napp_slug = \"planwright-acme\"\nprivate_key_file = \"{shown}/github-private-key.pem\"\n\n\
-                 [webhook]\nsecrets_file = \"{shown}/webhook-secrets\"\n\n\
-                 [store]\npath = \"{shown}/planwright.db\"\n"
+                 [server]\ntransport = \"pull\"\n\n\
+                 [store]\npath = \"{shown}/planwright.db\"\n\n\
+                 [webhook]\nsecrets_file = \"{shown}/webhook-secrets\"\n"
             )
         );
         let error = folder.write(&app, settings).unwrap_err().to_string();

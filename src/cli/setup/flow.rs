@@ -346,3 +346,6 @@ async fn created(State(flow): State<Arc<Flow>>, Query(answer): Query<Answer>) ->
         Err(error) => flow.refuse(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
     }
 }
+
+#[cfg(test)]
+mod tests;
