@@ -144,8 +144,6 @@ impl Setup {
 
     async fn perform(self, loaded: Loaded) -> Result<(), Failure> {
         let plan = Plan::new(&loaded, self.org.as_deref(), self.name, self.url)?;
-        // Checked before there is anything to lose.
-        let folder = Arc::new(Folder::prepare(&self.folder)?);
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
         let listener = TcpListener::bind(address).await;
         let address = listener
@@ -158,8 +156,7 @@ impl Setup {
             )));
         };
         let root = parse(&format!("http://{address}"))?;
-        let config = folder.config().display().to_string();
-        let flow = Arc::new(plan.flow(root, &folder, false, loaded)?);
+        let flow = Arc::new(plan.flow(root, &self.folder, false, loaded)?);
         let link = format!("{}?code={}", flow.address(), flow.code());
         print(&format!(
             "Open this page in a browser on this computer:\n\n  {link}\n\n"
@@ -169,6 +166,7 @@ impl Setup {
             let _ = open::that_detached(&link);
         }
         let pages = flow::router(Arc::clone(&flow));
+        let config = flow.config().display().to_string();
         serve_pages(listener, pages, flow, &|line| print(&format!("{line}\n"))).await?;
         print(&format!(
             "\nStart the bot with:\n\n  planwright serve --config {config}\n\n"
@@ -182,13 +180,14 @@ impl Setup {
 /// The folder cannot be used, or the App's credentials were lost.
 pub(super) async fn on_server(loaded: Loaded, folder: &Path, url: Url) -> Result<(), Failure> {
     let plan = Plan::new(&loaded, None, None, Some(url.clone()))?;
-    let folder = Arc::new(Folder::prepare(folder)?);
     let address = loaded.config.server.listen;
     let listener = TcpListener::bind(address)
         .await
         .map_err(|error| Failure::failed(format!("cannot listen on {address}: {error}")))?;
-    let flow = Arc::new(plan.flow(url, &folder, true, loaded)?);
+    let address = listener.local_addr().unwrap_or(address);
+    let flow = Arc::new(plan.flow(url, folder, true, loaded)?);
     tracing::info!(
+        %address,
         page = flow.address(),
         code = flow.code(),
         "set up the GitHub App: open the page and enter the code"
@@ -256,11 +255,11 @@ impl Plan {
         })
     }
 
-    /// Creates the flow for pages at `root`.
+    /// Creates the flow for pages at `root`, and the folder.
     fn flow(
         self,
         root: Url,
-        folder: &Arc<Folder>,
+        folder: &Path,
         starts_bot: bool,
         loaded: Loaded,
     ) -> Result<Flow, Failure> {
@@ -275,6 +274,8 @@ impl Plan {
             redirect_url: &redirect_url,
         })
         .map_err(|error| Failure::Usage(error.to_string()))?;
+        // Checked before there is anything to lose.
+        let folder = Folder::prepare(folder)?;
         let options = FlowOptions {
             root,
             github: self.github,
@@ -284,10 +285,7 @@ impl Plan {
             config: folder.config(),
             starts_bot,
         };
-        let register = Registration {
-            folder: Arc::clone(folder),
-            loaded,
-        };
+        let register = Registration { folder, loaded };
         Ok(Flow::new(options, Arc::new(register)))
     }
 }
@@ -304,7 +302,7 @@ fn is_login(text: &str) -> bool {
 
 /// Fetches the credentials from GitHub and writes them to the folder.
 struct Registration {
-    folder: Arc<Folder>,
+    folder: Folder,
     loaded: Loaded,
 }
 

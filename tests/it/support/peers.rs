@@ -215,7 +215,10 @@ impl Script {
     /// Sends a line to the script.
     pub(crate) async fn send(&mut self, line: &serde_json::Value) {
         let input = self.child.stdin.as_mut().expect("stdin is piped");
-        input.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+        input
+            .write_all(format!("{line}\n").as_bytes())
+            .await
+            .unwrap();
     }
 
     /// Closes the script's input and waits for its end. Returns the remaining lines and whether the
