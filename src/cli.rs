@@ -17,12 +17,16 @@ mod local;
 mod metadata;
 mod new;
 mod plan;
+mod private_file;
 mod replay;
 mod research;
 mod save;
 mod serve;
 mod session;
 mod setup;
+mod signals;
+#[cfg(feature = "simulator")]
+mod simulator;
 mod terminal;
 mod trouble;
 #[cfg(feature = "simulator")]
@@ -92,6 +96,8 @@ impl Settings {
 enum Command {
     #[cfg(feature = "simulator")]
     Try(try_it::Try),
+    #[cfg(feature = "simulator")]
+    Simulator(simulator::SimulatorProgram),
     Setup(setup::Setup),
     Serve(serve::Serve),
     Why(why::Why),
@@ -115,7 +121,8 @@ enum Command {
 
 /// Commands that read no configuration. [`Settings::refuse`] rejects the configuration options for
 /// them, and their help hides these options.
-const WITHOUT_CONFIGURATION: [&str; 12] = [
+const WITHOUT_CONFIGURATION: [&str; 13] = [
+    "simulator",
     "extract",
     "init",
     "new",
@@ -141,7 +148,7 @@ impl Cli {
 /// Returns the command line. Only commands that read the configuration show its options in their
 /// help.
 fn command_line() -> clap::Command {
-    let mut cli = Cli::command();
+    let cli = Cli::command();
     let global = |arg: &&Arg| arg.is_global_set();
     let options: Vec<Arg> = cli.get_arguments().filter(global).cloned().collect();
     // An argument of a subcommand replaces the global one with the same name, also for nested
@@ -152,21 +159,21 @@ fn command_line() -> clap::Command {
         })
     };
     let hidden = |option: Arg| option.hide(true);
-    for name in WITHOUT_CONFIGURATION {
-        cli = cli.mut_subcommand(name, |command| with(command, &hidden));
-    }
-    // `plan get` and `plan list` read the API address from the configuration.
-    cli = cli.mut_subcommand("plan", |mut command| {
-        for name in ["get", "list"] {
-            command = command.mut_subcommand(name, |command| with(command, &|option| option));
-        }
-        command
-    });
     let of_try = |option: Arg| match option.get_id().as_str() {
         "set" => option.help("Set one key of [agent], e.g. --set agent.kind=claude"),
         _ => option.hide(true),
     };
-    cli.mut_subcommand("try", |command| with(command, &of_try))
+    // Some commands exist only with the feature `simulator`.
+    cli.mut_subcommands(|command| match command.get_name() {
+        // `plan get` and `plan list` read the API address from the configuration.
+        "plan" => with(command, &hidden).mut_subcommands(|command| match command.get_name() {
+            "get" | "list" => with(command, &|option| option),
+            _ => command,
+        }),
+        "try" => with(command, &of_try),
+        name if WITHOUT_CONFIGURATION.contains(&name) => with(command, &hidden),
+        _ => command,
+    })
 }
 
 /// Runs the command and returns its exit code. Errors are printed on standard error.
@@ -179,6 +186,8 @@ pub fn run(cli: Cli) -> ExitCode {
     let done = match command {
         #[cfg(feature = "simulator")]
         Command::Try(arguments) => arguments.run(&settings),
+        #[cfg(feature = "simulator")]
+        Command::Simulator(simulator) => settings.refuse().and_then(|()| simulator.run()),
         Command::Setup(setup) => setup.run(settings),
         Command::Serve(serve) => serve.run(settings),
         Command::Why(why) => why.run(&settings),

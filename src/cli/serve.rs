@@ -11,6 +11,7 @@ use url::Url;
 
 use super::bot::Bot;
 use super::config::{leaky, readable, unprotected};
+use super::signals::stop_requested;
 use super::{Failure, Settings, block_on, setup};
 use crate::adapters::agent::sandbox;
 use crate::adapters::clock::SystemClock;
@@ -129,7 +130,7 @@ async fn serve(loaded: Loaded) -> Result<(), Failure> {
     };
     let bot = Bot::assemble(&loaded.config, &loaded.secrets, clock).await?;
     tokio::spawn(async move {
-        asked().await;
+        stop_requested().await;
         tracing::info!("stopping");
         asked_to_stop.cancel();
     });
@@ -145,22 +146,4 @@ async fn serve(loaded: Loaded) -> Result<(), Failure> {
     bot.run(listener, &loaded.config, stop).await?;
     tracing::info!("stopped");
     Ok(())
-}
-
-/// Waits for SIGINT or SIGTERM.
-pub(super) async fn asked() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = tokio::signal::ctrl_c() => {}
-            }
-            return;
-        }
-    }
-    // If no handler can be installed, the signal ends the process at once, which the store
-    // survives.
-    let _ = tokio::signal::ctrl_c().await;
 }

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::failure::print;
-use super::serve::asked;
+use super::signals::stop_requested;
 use super::{Failure, Settings, block_on, bot, terminal};
 use crate::adapters::clock::SystemClock;
 use crate::adapters::github::{RegistrationError, exchange_code};
@@ -361,7 +361,7 @@ async fn serve_pages(
     ));
     let outcome = tokio::select! {
         outcome = follow(&flow, tell) => outcome,
-        () = asked() => Err(Failure::Stopped("the setup was stopped".to_owned())),
+        () = stop_requested() => Err(Failure::Stopped("the setup was stopped".to_owned())),
     };
     stop.cancel();
     // The task does not panic and is not aborted.

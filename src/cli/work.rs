@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 
 use super::failure::print;
-use super::serve::asked;
+use super::signals::stop_requested;
 use super::{Failure, terminal};
 use crate::adapters::project_folder::ProjectFolder;
 use crate::adapters::working_copy::knowledge;
@@ -224,7 +224,7 @@ pub(super) fn listen() -> Arc<StopFlag> {
     let stop = Arc::new(StopFlag::default());
     let flag = Arc::clone(&stop);
     tokio::spawn(async move {
-        asked().await;
+        stop_requested().await;
         flag.set("a signal");
     });
     stop

@@ -4,28 +4,18 @@
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::Stdio;
 use std::sync::Arc;
-use std::time::Duration;
 
-use bytes::Bytes;
 use github_simulator::model::Role;
 use github_simulator::{Simulator, SimulatorOptions, SystemClock};
-use http_body_util::{BodyExt as _, Full};
-use hyper_util::rt::TokioExecutor;
 use secrecy::SecretString;
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader, Lines};
-use tokio::process::{Child, ChildStderr, ChildStdout, Command};
-use tokio::time::timeout;
 use url::Url;
 
 use crate::simulator_support::KEYS;
 use crate::support::peers;
+use crate::support::program::{Program, Visitor, between, files};
 use crate::support::rig::PLAN;
-
-/// Timeout of every wait, far longer than needed.
-const PATIENCE: Duration = Duration::from_mins(1);
 
 const REPO: &str = "ada/search";
 
@@ -41,119 +31,7 @@ async fn github() -> Simulator {
     github
 }
 
-/// The program, in a folder of its own.
-struct Program {
-    child: Child,
-    out: Lines<BufReader<ChildStdout>>,
-    errors: Lines<BufReader<ChildStderr>>,
-}
-
-async fn line<R: AsyncRead + Unpin>(lines: &mut Lines<BufReader<R>>) -> Option<String> {
-    let line = timeout(PATIENCE, lines.next_line()).await;
-    line.expect("the program prints its next line in time")
-        .unwrap()
-}
-
-impl Program {
-    fn start(folder: &Path, arguments: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_planwright"))
-            .args(arguments)
-            .env_clear()
-            .current_dir(folder)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .unwrap();
-        Self {
-            out: BufReader::new(child.stdout.take().unwrap()).lines(),
-            errors: BufReader::new(child.stderr.take().unwrap()).lines(),
-            child,
-        }
-    }
-
-    /// Returns the first line of the output that contains `text`.
-    async fn says(&mut self, text: &str) -> String {
-        let mut seen = Vec::new();
-        while let Some(line) = line(&mut self.out).await {
-            if line.contains(text) {
-                return line;
-            }
-            seen.push(line);
-        }
-        let error = line(&mut self.errors).await;
-        panic!("`{text}` was not printed: {seen:#?} {error:?}");
-    }
-
-    /// Returns the first line of the log that contains `text`.
-    async fn logs(&mut self, text: &str) -> String {
-        let mut seen = Vec::new();
-        while let Some(line) = line(&mut self.errors).await {
-            if line.contains(text) {
-                return line;
-            }
-            seen.push(line);
-        }
-        panic!("`{text}` was not logged: {seen:#?}");
-    }
-
-    /// Waits for the end. Returns the exit code and what remained on standard error.
-    async fn ended(mut self) -> (i32, String) {
-        while line(&mut self.out).await.is_some() {}
-        let mut rest = String::new();
-        while let Some(line) = line(&mut self.errors).await {
-            rest.push_str(&line);
-        }
-        let status = timeout(PATIENCE, self.child.wait()).await.unwrap().unwrap();
-        (status.code().unwrap(), rest)
-    }
-}
-
-/// A browser without scripts, styles and pictures.
-struct Visitor {
-    cookie: Option<String>,
-}
-
-struct Page {
-    status: u16,
-    location: Option<String>,
-    text: String,
-}
-
 impl Visitor {
-    async fn send(&mut self, request: http::request::Builder, body: String) -> Page {
-        let client = hyper_util::client::legacy::Client::builder(TokioExecutor::new());
-        let client = client.build_http::<Full<Bytes>>();
-        let cookie = self.cookie.clone().unwrap_or_default();
-        let request = request.header("cookie", cookie).body(body.into()).unwrap();
-        let response = timeout(PATIENCE, client.request(request)).await.unwrap();
-        let (parts, body) = response.unwrap().into_parts();
-        let header = |name: &str| Some(parts.headers.get(name)?.to_str().unwrap().to_owned());
-        if let Some(cookie) = header("set-cookie") {
-            self.cookie = cookie.split(';').next().map(str::to_owned);
-        }
-        let body = body.collect().await.unwrap().to_bytes();
-        Page {
-            status: parts.status.as_u16(),
-            location: header("location"),
-            text: String::from_utf8(body.to_vec()).unwrap(),
-        }
-    }
-
-    async fn get(&mut self, url: &str) -> Page {
-        self.send(http::Request::get(url), String::new()).await
-    }
-
-    async fn post(&mut self, url: &str, fields: &[(&str, &str)]) -> Page {
-        let body = url::form_urlencoded::Serializer::new(String::new())
-            .extend_pairs(fields)
-            .finish();
-        let form = "application/x-www-form-urlencoded";
-        let request = http::Request::post(url).header("content-type", form);
-        self.send(request, body).await
-    }
-
     /// Submits the form of the first page, and GitHub's. Returns the address to which GitHub
     /// redirects.
     async fn create_app(&mut self, first: &str) -> Url {
@@ -177,23 +55,8 @@ impl Visitor {
     }
 }
 
-/// Returns the part of `text` between `start` and `end`.
-fn between(text: &str, start: &str, end: &str) -> String {
-    let (_, rest) = text
-        .split_once(start)
-        .unwrap_or_else(|| panic!("{start}: {text}"));
-    rest.split(end).next().unwrap().to_owned()
-}
-
 fn api(github: &Simulator) -> String {
     format!("github.api_url={}", github.api_url())
-}
-
-fn files(folder: &Path) -> BTreeSet<String> {
-    let entries = std::fs::read_dir(folder).unwrap();
-    entries
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]

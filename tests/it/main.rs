@@ -105,6 +105,7 @@ mod simulator_faults;
 mod simulator_log;
 mod simulator_pages;
 mod simulator_places;
+mod simulator_program;
 mod simulator_support;
 mod simulator_webhooks;
 mod store_contract;

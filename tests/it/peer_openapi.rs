@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 mod answers;
+mod documentation;
 mod published;
 mod requests;
 mod tap;

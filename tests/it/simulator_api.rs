@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use github_simulator::model::Role;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -369,4 +370,182 @@ async fn files_and_directories() {
     );
     let got = world.get("/repos/acme/widgets/contents/none").await;
     assert_eq!(got.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn conversations_are_locked_and_told_as_a_timeline() {
+    let world = World::new().await;
+    world.post(ISSUES, json!({ "title": "One" })).await;
+    let path = format!("{ISSUES}/1");
+    world.simulator.comment(REPO, 1, "ada", "hello").unwrap();
+    world.simulator.label(REPO, 1, "ada", "erk-plan").unwrap();
+    let timeline = world.get(&format!("{path}/timeline")).await.json();
+    let events = timeline.as_array().unwrap().iter();
+    let events: Vec<&str> = events.map(|one| one["event"].as_str().unwrap()).collect();
+    assert_eq!(events, ["commented", "labeled"]);
+    let lock = format!("{path}/lock");
+    let reason = json!({ "lock_reason": "too heated" });
+    let got = world.call(Method::PUT, &lock, reason).await;
+    assert_eq!(got.status, StatusCode::NO_CONTENT);
+    assert_eq!(world.get(&path).await.json()["locked"], true);
+    let got = world.call(Method::DELETE, &lock, Value::Null).await;
+    assert_eq!(got.status, StatusCode::NO_CONTENT);
+    assert_eq!(world.get(&path).await.json()["locked"], false);
+    let got = world
+        .call(Method::PUT, &lock, json!({ "lock_reason": "bored" }))
+        .await;
+    assert_eq!(got.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(errors(&got.json()), ("lock_reason", "invalid"));
+    assert_eq!(
+        got.json()["documentation_url"],
+        "https://docs.github.com/rest/issues/issues#lock-an-issue"
+    );
+}
+
+#[tokio::test]
+async fn branches_and_collaborators_are_listed() {
+    let world = World::new().await;
+    world
+        .simulator
+        .put_file_on(REPO, "next", "a.txt", "a")
+        .unwrap();
+    let repository = format!("/repos/{REPO}");
+    let branches = world.get(&format!("{repository}/branches")).await.json();
+    let names: Vec<&Value> = branches
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| &one["name"])
+        .collect();
+    assert_eq!(names, ["main", "next"]);
+    let branch = world
+        .get(&format!("{repository}/branches/next"))
+        .await
+        .json();
+    assert_eq!(branch["commit"]["sha"], branches[1]["commit"]["sha"]);
+    let got = world.get(&format!("{repository}/branches/none")).await;
+    assert_eq!(got.status, StatusCode::NOT_FOUND);
+    let people = world
+        .get(&format!("{repository}/collaborators"))
+        .await
+        .json();
+    let ada = people
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one["login"] == "ada")
+        .unwrap();
+    assert_eq!(
+        (&ada["role_name"], &ada["permissions"]["push"]),
+        (&json!("write"), &json!(true))
+    );
+    for (login, status) in [
+        ("ada", StatusCode::NO_CONTENT),
+        ("nobody", StatusCode::NOT_FOUND),
+    ] {
+        let got = world
+            .get(&format!("{repository}/collaborators/{login}"))
+            .await;
+        assert_eq!(got.status, status, "{login}");
+    }
+}
+
+#[tokio::test]
+async fn issues_are_found_by_label_title_and_state() {
+    let world = World::new().await;
+    for (title, labels) in [
+        ("Keep the index", vec!["erk-plan"]),
+        ("Drop it", vec![]),
+        ("Index", vec!["bug"]),
+    ] {
+        world
+            .post(
+                ISSUES,
+                json!({ "title": title, "labels": labels, "body": "the index" }),
+            )
+            .await;
+    }
+    world.simulator.set_closed(REPO, 3, "ada", true).unwrap();
+    for (query, found) in [
+        ("repo:acme/widgets", vec![3, 2, 1]),
+        ("repo:acme/widgets label:erk-plan", vec![1]),
+        (
+            "repo:acme/widgets label:\"erk-plan\" is:open type:issue",
+            vec![1],
+        ),
+        ("repo:acme/widgets is:closed", vec![3]),
+        ("index in:title repo:acme/widgets", vec![3, 1]),
+        ("\"the index\"", vec![3, 2, 1]),
+        ("author:planwright[bot] drop", vec![2]),
+        ("is:pr", vec![]),
+    ] {
+        let path = format!(
+            "/search/issues?q={}",
+            query.replace(' ', "%20").replace('"', "%22")
+        );
+        let got = world.get(&path).await;
+        assert_eq!(got.status, StatusCode::OK, "{query}: {}", got.text());
+        let result = got.json();
+        let numbers: Vec<u64> = result["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["number"].as_u64().unwrap())
+            .collect();
+        assert_eq!(numbers, found, "{query}");
+        assert_eq!(result["total_count"], found.len(), "{query}");
+    }
+    for (query, message) in [
+        (
+            "sort:created",
+            "the simulator does not search for `sort:created`",
+        ),
+        ("is:merged", "the simulator does not search for `is:merged`"),
+        (
+            "repo:acme/none",
+            "The listed users and repositories cannot be searched either because the resources do not exist or you do not have \
+             permission to view them.",
+        ),
+    ] {
+        let got = world.get(&format!("/search/issues?q={query}")).await;
+        assert_eq!(got.status, StatusCode::UNPROCESSABLE_ENTITY, "{query}");
+        assert_eq!(got.json()["errors"][0]["message"], message);
+    }
+}
+
+#[tokio::test]
+async fn errors_are_json_with_their_page_of_the_documentation_and_the_rate_limit() {
+    let world = World::new().await;
+    for (path, page) in [
+        (&*format!("{ISSUES}/9"), "/issues/issues#get-an-issue"),
+        ("/repos/acme/none", "/repos/repos#get-a-repository"),
+        ("/api/v3/orgs/acme", ""),
+        ("/app", "/apps/apps#get-the-authenticated-app"),
+    ] {
+        let got = world.get(path).await;
+        assert!(got.status.is_client_error(), "{path}");
+        let page = format!("https://docs.github.com/rest{page}");
+        assert_eq!(got.json()["documentation_url"], page, "{path}");
+        for name in ["limit", "remaining", "used", "reset", "resource"] {
+            assert!(
+                got.header(&format!("x-ratelimit-{name}")).is_some(),
+                "{path}: {name}"
+            );
+        }
+    }
+    // Without a path of the API, what the client accepts decides.
+    let request = http::Request::get(format!("{}/orgs/acme", world.simulator.url()))
+        .header("user-agent", "tests")
+        .header("accept", "application/vnd.github+json");
+    let got = world
+        .send(request.body(Bytes::new().into()).unwrap())
+        .await
+        .unwrap();
+    assert_eq!(
+        (got.status, &got.json()["message"]),
+        (StatusCode::NOT_FOUND, &json!("Not Found"))
+    );
+    assert_eq!(got.header("x-ratelimit-limit"), Some("60"));
+    let page = world.get("/orgs/acme").await;
+    assert!(page.text().contains("<!doctype html>"), "{}", page.text());
 }

@@ -204,12 +204,13 @@ impl World {
 }
 
 /// Where the API begins; everything else on the simulator's host is a page for people.
-const API: [&str; 5] = [
+const API: [&str; 6] = [
     "/api/v3",
     "/app",
     "/installation",
     "/repos/",
     "/repositories/",
+    "/search/",
 ];
 
 /// What GitHub's description cannot judge.

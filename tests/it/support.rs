@@ -12,6 +12,7 @@ pub(crate) mod hostile;
 pub(crate) mod model;
 pub(crate) mod openapi;
 pub(crate) mod peers;
+pub(crate) mod program;
 pub(crate) mod research;
 pub(crate) mod rig;
 #[cfg(unix)]

@@ -265,6 +265,19 @@ impl State {
         Ok(locked && (actor.via_app || !role.can_write()))
     }
 
+    /// Locks or unlocks a conversation.
+    pub(crate) fn set_locked(
+        &mut self,
+        actor: &Actor,
+        repository: u64,
+        number: u64,
+        locked: bool,
+    ) -> Result {
+        self.issue_mut(repository, number)?.locked = locked;
+        let action = if locked { "locked" } else { "unlocked" };
+        self.emit_issue(actor, repository, number, action, &json!({}))
+    }
+
     /// Deletes an issue and its comments.
     pub(crate) fn delete_issue(&mut self, actor: &Actor, repository: u64, number: u64) -> Result {
         self.emit_issue(actor, repository, number, "deleted", &json!({}))?;

@@ -9,6 +9,7 @@ mod labels;
 mod manifest;
 mod reactions;
 mod repository;
+mod search;
 
 use http::StatusCode;
 use serde_json::json;
@@ -41,6 +42,10 @@ pub(crate) fn handle(state: &mut State, request: &ApiRequest) -> ApiResult {
         ("GET", ["rate_limit"]) => {
             let token = state.check_token(authorization)?;
             Ok(ApiResponse::ok(state.rate_limit(&token)))
+        }
+        ("GET", ["search", "issues"]) => {
+            let token = state.check_token_or_anonymous(request)?;
+            search::issues(state, request, &token)
         }
         ("GET", ["user"]) => {
             let token = state.check_token(authorization)?;
@@ -95,6 +100,10 @@ fn handle_repository(call: &mut RepositoryCall<'_>, path: &[&str]) -> ApiResult 
     }
     match (call.request.method.as_str(), path) {
         ("GET", []) => repository::get(call),
+        ("GET", ["collaborators"]) => repository::collaborators(call),
+        ("GET", ["collaborators", login]) => repository::is_collaborator(call, login),
+        ("GET", ["branches"]) => code::branches(call),
+        ("GET", ["branches", name]) => code::branch(call, name),
         ("GET", ["collaborators", login, "permission"]) => repository::permission(call, login),
         ("GET", ["contents", path @ ..]) => code::contents(call, path),
         ("GET", ["git", "trees", name]) => code::tree(call, name),
@@ -132,6 +141,9 @@ fn handle_repository(call: &mut RepositoryCall<'_>, path: &[&str]) -> ApiResult 
                 ("PATCH", []) => issues::update(call, number),
                 ("GET", ["comments"]) => comments::list(call, number),
                 ("GET", ["events"]) => issues::events(call, number),
+                ("GET", ["timeline"]) => issues::timeline(call, number),
+                ("PUT", ["lock"]) => issues::lock(call, number, true),
+                ("DELETE", ["lock"]) => issues::lock(call, number, false),
                 ("POST", ["comments"]) => comments::create(call, number),
                 (_, ["labels", path @ ..]) => labels::handle_issue(call, number, path),
                 (_, ["reactions", path @ ..]) => {

@@ -12,12 +12,27 @@ pub enum SimulatorError {
         /// Description of the object, e.g. `repository acme/widgets`.
         what: String,
     },
+    /// A value of an operation is not one of those that are allowed.
+    #[error("`{found}` is not a {name}: it is one of {allowed}")]
+    Value {
+        /// Name of the member.
+        name: &'static str,
+        /// The value.
+        found: String,
+        /// The values that are allowed.
+        allowed: &'static str,
+    },
     /// The RSA key pair of the App cannot be generated.
     #[error("the simulator cannot generate a key pair: {message}")]
     Keys {
         /// Reason given by the cryptography library.
         message: String,
     },
+    /// A text is not a private key.
+    #[error(
+        "it is no RSA private key in PEM form, whose first line is -----BEGIN RSA PRIVATE KEY-----"
+    )]
+    NoKey,
     /// The port cannot be bound.
     #[error("the simulator cannot listen on {address}: {source}; choose another port")]
     Listen {
@@ -32,6 +47,14 @@ impl SimulatorError {
     pub(crate) fn missing(what: impl Display) -> Self {
         Self::Missing {
             what: what.to_string(),
+        }
+    }
+
+    pub(crate) fn value(name: &'static str, found: &str, allowed: &'static str) -> Self {
+        Self::Value {
+            name,
+            found: found.to_owned(),
+            allowed,
         }
     }
 }
@@ -58,6 +81,10 @@ mod tests {
         assert_eq!(
             listen.to_string(),
             "the simulator cannot listen on 127.0.0.1:80: in use; choose another port"
+        );
+        assert_eq!(
+            SimulatorError::value("role", "owner", "read, write").to_string(),
+            "`owner` is not a role: it is one of read, write"
         );
         let message = "no randomness".to_owned();
         assert_eq!(

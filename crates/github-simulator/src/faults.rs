@@ -119,7 +119,7 @@ impl Fault {
 }
 
 /// Returns whether `path` matches `pattern`.
-fn path_matches(pattern: &str, path: &str) -> bool {
+pub(crate) fn path_matches(pattern: &str, path: &str) -> bool {
     let mut segments = path.split('/');
     for wanted in pattern.split('/') {
         if wanted == "**" {

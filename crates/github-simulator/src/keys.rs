@@ -1,10 +1,10 @@
 //! The RSA key pair of a simulated GitHub App.
 
-use rsa::pkcs1::EncodeRsaPrivateKey;
-use rsa::pkcs8::{EncodePublicKey, LineEnding};
+use rsa::pkcs1::{DecodeRsaPrivateKey, EncodeRsaPrivateKey};
+use rsa::pkcs8::{DecodePrivateKey, EncodePublicKey, LineEnding};
 use rsa::rand_core::OsRng;
 use rsa::{RsaPrivateKey, RsaPublicKey};
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::SimulatorError;
 
@@ -38,13 +38,28 @@ impl AppKeys {
             public_pem,
         })
     }
+
+    /// Reads a private key: RSA as PKCS#1 or PKCS#8, in PEM form.
+    pub fn read(private_pem: SecretString) -> Result<Self, SimulatorError> {
+        let pem = private_pem.expose_secret().trim();
+        let private = RsaPrivateKey::from_pkcs1_pem(pem)
+            .or_else(|_| RsaPrivateKey::from_pkcs8_pem(pem))
+            .map_err(|_| SimulatorError::NoKey)?;
+        let public_pem = RsaPublicKey::from(&private)
+            .to_public_key_pem(LineEnding::LF)
+            .map_err(|error| SimulatorError::Keys {
+                message: error.to_string(),
+            })?;
+        Ok(Self {
+            private_pem,
+            public_pem,
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
-
-    use secrecy::ExposeSecret as _;
 
     use super::*;
 
@@ -55,5 +70,12 @@ mod tests {
         assert!(private.starts_with("-----BEGIN RSA PRIVATE KEY-----\n"));
         assert!(keys.public_pem.starts_with("-----BEGIN PUBLIC KEY-----\n"));
         assert!(!format!("{keys:?}").contains("RSA PRIVATE"));
+        let read = AppKeys::read(keys.private_pem.clone()).unwrap();
+        assert_eq!(read.public_pem, keys.public_pem);
+        let error = AppKeys::read(keys.public_pem.into()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "it is no RSA private key in PEM form, whose first line is -----BEGIN RSA PRIVATE KEY-----"
+        );
     }
 }

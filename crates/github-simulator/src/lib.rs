@@ -51,19 +51,21 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `error`, `clock`, `keys`, [`model`], `faults`, `task_list` | values without state |
+//! | `error`, `clock`, `keys`, [`model`], `faults`, `documentation`, `task_list`, `app_manifest` | values without state |
 //! | `options`, `urls`, `state` | the state and lookups in it |
 //! | `json`, `webhooks`, `actions`, `registration` | JSON of objects, webhook events, changes that send events, new Apps |
 //! | `response`, `request`, `auth`, `rate_limit`, `repository_call` | parts of a call to the API |
 //! | `endpoints`, `archives`, `attachments`, `pages` | handlers of requests |
 //! | `shared`, `server`, `sender` | HTTP server and webhook sender |
-//! | `simulator` | the handle that tests use |
+//! | `simulator` | the handle that tests use, and the same over HTTP |
 
 mod actions;
+mod app_manifest;
 mod archives;
 mod attachments;
 mod auth;
 mod clock;
+mod documentation;
 mod endpoints;
 mod error;
 mod faults;
@@ -87,9 +89,10 @@ mod urls;
 mod webhooks;
 
 pub use clock::{Clock, SystemClock};
+pub use documentation::OPERATIONS;
 pub use error::SimulatorError;
 pub use faults::{Fault, FaultKind, Faults, RandomFaults, WebhookFault};
 pub use keys::AppKeys;
 pub use options::SimulatorOptions;
 pub use shared::LoggedRequest;
-pub use simulator::{NewPullRequest, Simulator};
+pub use simulator::{FaultName, NewPullRequest, Operation, Simulator, WebhookFaultName};

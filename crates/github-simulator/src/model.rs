@@ -404,6 +404,8 @@ pub struct Installation {
 pub struct Delivery {
     /// Id of the attempt.
     pub id: u64,
+    /// URL that it is sent to; `None` for the next of all webhook URLs.
+    pub target: Option<String>,
     /// GUID of the event, the same for every attempt to deliver it.
     pub guid: String,
     /// Event name, e.g. `issue_comment`.

@@ -8,6 +8,10 @@ use secrecy::SecretString;
 use crate::clock::Clock;
 use crate::model::TokenFormat;
 
+/// Default of the lowest id. It exceeds 2^31 so that clients that store ids in 32 bits fail in
+/// tests.
+const FIRST_ID: u64 = 3_100_000_000;
+
 /// Options of the simulated GitHub and of the one App that is registered on it.
 #[derive(Clone)]
 pub struct SimulatorOptions {
@@ -32,6 +36,14 @@ pub struct SimulatorOptions {
     pub permissions: BTreeMap<String, String>,
     /// Events that the App is subscribed to. `installation` and `ping` are sent in any case.
     pub events: Vec<String>,
+    /// Whether each delivery goes to all `targets`, as copies with GUIDs of their own, instead of
+    /// to one of them.
+    pub broadcast: bool,
+    /// Whether programs can control the simulator over HTTP, below `/_simulator`.
+    pub control: bool,
+    /// Lowest id of accounts, repositories, comments and so on. Programs that remember ids need
+    /// other ones after a restart of the simulator.
+    pub first_id: u64,
     /// Placeholder of the comment form on the pages.
     pub comment_placeholder: String,
 }
@@ -66,6 +78,9 @@ impl SimulatorOptions {
             events: ["issue_comment", "issues", "label", "pull_request"]
                 .map(str::to_owned)
                 .into(),
+            broadcast: false,
+            control: false,
+            first_id: FIRST_ID,
             comment_placeholder: String::new(),
         }
     }

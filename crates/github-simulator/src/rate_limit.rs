@@ -5,13 +5,16 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use crate::model::Token;
+use crate::model::{Token, TokenOwner};
 use crate::response::ApiResponse;
 use crate::state::State;
 
 /// Maximum number of requests per hour
 /// (<https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api>).
 const MAX_REQUESTS: u32 = 5000;
+
+/// Maximum number of requests per hour without credentials. It is shown, not enforced.
+const MAX_ANONYMOUS: u32 = 60;
 
 /// Window of the limit.
 const HOUR: Duration = Duration::from_hours(1);
@@ -42,7 +45,7 @@ impl State {
     /// Adds the rate limit headers of a token to a response.
     pub(crate) fn with_rate_limit(&self, token: &Token, response: ApiResponse) -> ApiResponse {
         let (used, reset) = self.used_requests(token);
-        with_headers(response, used, reset)
+        with_headers(response, limit(token), used, reset)
     }
 
     /// Returns the body of `GET /rate_limit`.
@@ -71,13 +74,21 @@ impl State {
 /// API".
 pub(crate) fn exceeded(reset: DateTime<Utc>) -> ApiResponse {
     let response = ApiResponse::forbidden("API rate limit exceeded for installation.");
-    with_headers(response, MAX_REQUESTS, reset)
+    with_headers(response, MAX_REQUESTS, MAX_REQUESTS, reset)
 }
 
-fn with_headers(response: ApiResponse, used: u32, reset: DateTime<Utc>) -> ApiResponse {
-    let remaining = MAX_REQUESTS.saturating_sub(used);
+/// Returns the limit of a token.
+fn limit(token: &Token) -> u32 {
+    match token.owner {
+        TokenOwner::Anonymous => MAX_ANONYMOUS,
+        TokenOwner::Installation(_) | TokenOwner::Person(_) => MAX_REQUESTS,
+    }
+}
+
+fn with_headers(response: ApiResponse, limit: u32, used: u32, reset: DateTime<Utc>) -> ApiResponse {
+    let remaining = limit.saturating_sub(used);
     response
-        .header("x-ratelimit-limit", MAX_REQUESTS.to_string())
+        .header("x-ratelimit-limit", limit.to_string())
         .header("x-ratelimit-remaining", remaining.to_string())
         .header("x-ratelimit-used", used.to_string())
         .header("x-ratelimit-reset", reset.timestamp().to_string())

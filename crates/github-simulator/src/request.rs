@@ -13,7 +13,7 @@ use crate::state::State;
 use crate::urls::{BaseUrls, encode_segment};
 
 /// First path segments of the API; every other path is a page.
-const API_ROOTS: [&str; 7] = [
+const API_ROOTS: [&str; 8] = [
     "app",
     "app-manifests",
     "installation",
@@ -21,6 +21,7 @@ const API_ROOTS: [&str; 7] = [
     "user",
     "repos",
     "repositories",
+    "search",
 ];
 
 /// Items on a page if the request does not say.
@@ -81,10 +82,15 @@ impl ApiRequest {
         }
     }
 
-    /// Returns whether the request is for the API rather than for a page.
+    /// Returns whether the request is for the API rather than for a page: by its path, or because
+    /// it asks for JSON.
     pub(crate) fn is_api(&self) -> bool {
         let first = self.path.first();
         first.is_some_and(|first| API_ROOTS.contains(&first.as_str()))
+            || self.urls.api != self.urls.web
+            || self
+                .header("accept")
+                .is_some_and(|accept| accept.contains("json"))
     }
 
     /// Returns whether the method changes something.

@@ -68,6 +68,11 @@ impl ApiResponse {
         Self::empty(StatusCode::NO_CONTENT)
     }
 
+    /// Returns the 404 of operations that only tell whether something exists.
+    pub(crate) fn not_found_without_body() -> Self {
+        Self::empty(StatusCode::NOT_FOUND)
+    }
+
     pub(crate) fn not_modified() -> Self {
         Self::empty(StatusCode::NOT_MODIFIED)
     }
@@ -101,6 +106,16 @@ impl ApiResponse {
             self.headers.push((name, value.into()));
         }
         self
+    }
+
+    /// Sets the page of GitHub's documentation, unless the error refers to a special one.
+    pub(crate) fn documented_at(self, page: &str) -> Self {
+        self.map_json(|mut body| {
+            if body["documentation_url"] == DOCUMENTATION_URL {
+                body["documentation_url"] = json!(page);
+            }
+            body
+        })
     }
 
     /// Replaces the JSON body.

@@ -101,8 +101,8 @@ fn prepare(shared: &Shared, id: u64) -> Option<Request<Full<Bytes>>> {
         if !hook.targets.is_empty() {
             hook.targets.rotate_left(1);
         }
-        let url = hook.targets.last()?.clone();
         let delivery = state.deliveries.get(&id)?;
+        let url = delivery.target.as_ref().or(hook.targets.last())?.clone();
         let body = delivery.payload.clone();
         let (hook_id, app_id) = (state.webhook.id.to_string(), state.app.id.to_string());
         let signature = signature(&state.webhook.secret, &body);

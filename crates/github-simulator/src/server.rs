@@ -14,10 +14,11 @@ use http_body_util::{BodyExt, Limited};
 use sha2::{Digest, Sha256};
 
 use crate::faults::FaultKind;
+use crate::model::Token;
 use crate::request::ApiRequest;
 use crate::response::ApiResponse;
 use crate::shared::{LoggedRequest, Shared};
-use crate::{archives, attachments, endpoints, pages, rate_limit};
+use crate::{archives, attachments, documentation, endpoints, pages, rate_limit};
 
 /// Maximum length of a request body, in bytes. It exceeds every body that GitHub accepts here.
 const MAX_REQUEST_BODY: usize = 8 * 1024 * 1024;
@@ -86,11 +87,12 @@ fn respond(
         let fault = fault.or(exhausted.as_ref());
         let response = match fault.and_then(refusal) {
             Some(refusal) => refusal,
-            None if request.is_api() => {
-                endpoints::handle(state, request).unwrap_or_else(|refusal| refusal)
-            }
             None if archives::is_archive(request) => archives::handle(state, request),
-            None => attachments::handle(state, request),
+            None if attachments::is_attachment(request) => attachments::handle(state, request),
+            None => endpoints::handle(state, request).unwrap_or_else(|refusal| {
+                let path = format!("/{}", request.path.join("/"));
+                refusal.documented_at(&documentation::page(&request.method, &path))
+            }),
         };
         let changed = request.is_write()
             && response.status.is_success()
@@ -102,7 +104,11 @@ fn respond(
         let unchanged = response.status == StatusCode::NOT_MODIFIED;
         let response = with_common_headers(request, response, shared.clock.now());
         let Some(token) = token else {
-            return (response, changed);
+            // Requests of the App itself have a limit of their own, which is not simulated.
+            return (
+                state.with_rate_limit(&Token::anonymous(), response),
+                changed,
+            );
         };
         // Requests that the limit refuses do not count against it, nor do conditional requests for
         // what has not changed

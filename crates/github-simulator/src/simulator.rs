@@ -1,7 +1,9 @@
 //! The handle of a running simulator.
 
 mod code;
+mod control;
 mod inspect;
+mod operations;
 mod people;
 
 use std::fmt;
@@ -24,6 +26,7 @@ use crate::state::State;
 use crate::{sender, server};
 
 pub use code::NewPullRequest;
+pub use operations::{FaultName, Operation, WebhookFaultName};
 
 /// Time that a shutdown waits for open connections.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
@@ -62,6 +65,7 @@ impl Simulator {
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let (queue, queued) = mpsc::unbounded_channel();
+        let has_control = options.control;
         let shared = Arc::new(Shared {
             clock: Arc::clone(&options.clock),
             state: Mutex::new(State::new(options, format!("http://{address}"), queue)),
@@ -69,7 +73,17 @@ impl Simulator {
             faults: Faults::default(),
         });
         let stop = CancellationToken::new();
-        let server = axum::serve(listener, wrap(server::router(Arc::clone(&shared))))
+        let simulator = Self {
+            shared: Arc::clone(&shared),
+            address,
+            stop: stop.clone(),
+            tasks: Arc::default(),
+        };
+        let mut router = server::router(Arc::clone(&shared));
+        if has_control {
+            router = router.merge(control::router(simulator.clone()));
+        }
+        let server = axum::serve(listener, wrap(router))
             .with_graceful_shutdown(stop.clone().cancelled_owned());
         let stopped = stop.clone();
         let server = tokio::spawn(async move {
@@ -86,12 +100,8 @@ impl Simulator {
         let sender = tokio::spawn(async move {
             stopped.run_until_cancelled_owned(sender).await;
         });
-        Ok(Self {
-            shared,
-            address,
-            stop,
-            tasks: Arc::new(Mutex::new(vec![server, sender])),
-        })
+        lock(&simulator.tasks).extend([server, sender]);
+        Ok(simulator)
     }
 
     /// Returns the root of the pages, `http://127.0.0.1:<port>`.

@@ -10,6 +10,7 @@ use chrono::{DateTime, Utc};
 use secrecy::SecretString;
 use tokio::sync::{mpsc, watch};
 
+use crate::app_manifest::Registration;
 use crate::clock::Clock;
 use crate::error::{Result, SimulatorError};
 use crate::faults::WebhookFault;
@@ -18,7 +19,6 @@ use crate::model::{
     Token, TokenFormat, TokenOwner, User, UserKind,
 };
 use crate::options::SimulatorOptions;
-use crate::registration::Registration;
 use crate::urls::BaseUrls;
 
 /// Id of the first delivery attempt. Since February 2026 they have 19 digits
@@ -28,9 +28,6 @@ const FIRST_DELIVERY_ID: u64 = 3_804_004_623_172_239_366;
 /// Time for which deliveries are kept
 /// (<https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks>).
 const DELIVERY_RETENTION: Duration = Duration::from_hours(72);
-
-/// Lowest id. It exceeds 2^31 so that clients that store ids in 32 bits fail in tests.
-const FIRST_ID: u64 = 3_100_000_000;
 
 /// The registered App.
 #[derive(Debug, Clone)]
@@ -60,6 +57,8 @@ type ChooseFault = Box<dyn Fn(&Delivery) -> Option<WebhookFault> + Send>;
 pub(crate) struct Webhook {
     pub(crate) id: u64,
     pub(crate) targets: Vec<String>,
+    /// Whether each delivery goes to all targets.
+    pub(crate) broadcast: bool,
     pub(crate) secret: SecretString,
     /// Ids of delivery attempts in the order in which they are to be sent.
     pub(crate) queue: mpsc::UnboundedSender<u64>,
@@ -111,10 +110,11 @@ impl State {
         queue: mpsc::UnboundedSender<u64>,
     ) -> Self {
         let account = |id, login, kind| User { id, login, kind };
+        let first_id = options.first_id;
         let owner = format!("{}-labs", options.slug);
-        let owner = account(FIRST_ID + 1, owner, UserKind::User);
+        let owner = account(first_id + 1, owner, UserKind::User);
         let bot = format!("{}[bot]", options.slug);
-        let bot = account(FIRST_ID + 2, bot, UserKind::Bot);
+        let bot = account(first_id + 2, bot, UserKind::Bot);
         Self {
             urls: BaseUrls {
                 api: web.clone(),
@@ -144,8 +144,9 @@ impl State {
             tokens: BTreeMap::new(),
             deliveries: BTreeMap::new(),
             webhook: Webhook {
-                id: FIRST_ID + 3,
+                id: first_id + 3,
                 targets: options.targets,
+                broadcast: options.broadcast,
                 secret: options.webhook_secret,
                 queue,
                 pending: watch::Sender::new(0),
@@ -156,7 +157,7 @@ impl State {
             list_lag: Duration::ZERO,
             log_lag: Duration::ZERO,
             last_delivery: FIRST_DELIVERY_ID,
-            last_id: FIRST_ID + 100,
+            last_id: first_id + 100,
             clock: options.clock,
         }
     }

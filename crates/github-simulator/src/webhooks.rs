@@ -23,10 +23,30 @@ impl State {
         repository: Option<u64>,
         payload: &Value,
     ) {
+        let targets = if self.webhook.broadcast {
+            self.webhook.targets.iter().cloned().map(Some).collect()
+        } else {
+            vec![None]
+        };
+        for target in targets {
+            self.emit_to(target, event, installation, repository, payload);
+        }
+    }
+
+    /// Logs a delivery to `target`, or to the next of all targets, and queues it.
+    fn emit_to(
+        &mut self,
+        target: Option<String>,
+        event: &str,
+        installation: Option<u64>,
+        repository: Option<u64>,
+        payload: &Value,
+    ) {
         let action = payload.get("action").and_then(Value::as_str);
         let id = self.new_delivery_id();
         let delivery = Delivery {
             id,
+            target,
             guid: Uuid::new_v4().to_string(),
             event: event.to_owned(),
             action: action.map(str::to_owned),
@@ -68,6 +88,7 @@ impl State {
             let delivered = self.now() - std::time::Duration::from_secs(u64::from(index));
             let delivery = Delivery {
                 id,
+                target: None,
                 guid: Uuid::new_v4().to_string(),
                 event: "push".to_owned(),
                 action: None,

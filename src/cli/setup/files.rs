@@ -1,14 +1,13 @@
 //! The folder that receives the App's key, its webhook secret and the configuration.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::Write as _;
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::SecretString;
 
 use crate::adapters::github::NewApp;
-use crate::cli::Failure;
 use crate::cli::save::make_private;
+use crate::cli::{Failure, private_file};
 
 const KEY: &str = "github-private-key.pem";
 const SECRETS: &str = "webhook-secrets";
@@ -110,25 +109,7 @@ impl Folder {
     }
 
     fn create(&self, name: &str, text: &SecretString) -> std::io::Result<()> {
-        let path = self.path.join(name);
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::OpenOptionsExt as _;
-            options.mode(0o600);
-        }
-        let written = options.open(&path).and_then(|mut file| {
-            let text = text.expose_secret();
-            file.write_all(text.as_bytes())?;
-            if !text.ends_with('\n') {
-                file.write_all(b"\n")?;
-            }
-            file.sync_all()
-        });
-        written.map_err(|error| {
-            std::io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-        })
+        private_file::create(&self.path.join(name), text)
     }
 }
 

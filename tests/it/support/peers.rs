@@ -32,7 +32,7 @@ struct Packages {
 /// GitHub's own client, framework and published data.
 const GITHUB: Packages = Packages {
     folder: "",
-    scripts: &["octokit.mjs", "probot.mjs", "setup.mjs"],
+    scripts: &["octokit.mjs", "probot.mjs", "probot-app.mjs", "setup.mjs"],
 };
 /// The Claude Code client.
 const CLAUDE: Packages = Packages {

@@ -239,6 +239,45 @@ pub(super) fn no_such_commit(name: &str) -> ApiResponse {
     ApiResponse::unprocessable(&format!("No commit found for SHA: {name}"))
 }
 
+/// `GET …/branches`, by name.
+pub(super) fn branches(call: &RepositoryCall<'_>) -> ApiResult {
+    call.require_permission(&["contents"])?;
+    let repository = call.repository()?;
+    let api = call.request.urls.repository(repository);
+    let branches: Vec<_> = repository.branches.iter().collect();
+    Ok(call.page(&branches, |(name, sha)| {
+        json!({
+            "name": name,
+            "commit": { "sha": sha, "url": format!("{api}/commits/{sha}") },
+            "protected": false,
+        })
+    }))
+}
+
+/// `GET …/branches/{branch}`.
+pub(super) fn branch(call: &RepositoryCall<'_>, name: &str) -> ApiResult {
+    let repository = call.repository()?;
+    let sha = repository.branches.get(name);
+    let sha = sha.ok_or_else(ApiResponse::not_found)?.clone();
+    let api = call.request.urls.repository(repository);
+    let page = call.request.urls.repository_page(repository);
+    let name_in_path = encode_path(name);
+    let links = json!({
+        "self": format!("{api}/branches/{name_in_path}"),
+        "html": format!("{page}/tree/{name_in_path}"),
+    });
+    Ok(commit(call, &sha)?.map_json(|commit| {
+        json!({
+            "name": name,
+            "commit": commit,
+            "_links": links,
+            "protected": false,
+            "protection": { "enabled": false },
+            "protection_url": format!("{api}/branches/{name_in_path}/protection"),
+        })
+    }))
+}
+
 /// `GET …/commits/{ref}`.
 pub(super) fn commit(call: &RepositoryCall<'_>, name: &str) -> ApiResult {
     call.require_permission(&["contents"])?;

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::labels::parse_names;
 use crate::actions::IssueChange;
@@ -112,6 +112,46 @@ pub(super) fn events(call: &RepositoryCall<'_>, number: u64) -> ApiResult {
     let renderer = call.renderer();
     let events: Vec<_> = issue.events.iter().collect();
     Ok(call.page(&events, |event| renderer.label_event(repository, event)))
+}
+
+/// `GET …/issues/{number}/timeline`: comments and changes of labels, the oldest first.
+pub(super) fn timeline(call: &RepositoryCall<'_>, number: u64) -> ApiResult {
+    let issue = call.state.issue(call.repository_id, number)?;
+    let repository = call.repository()?;
+    let renderer = call.renderer();
+    let events = issue
+        .events
+        .iter()
+        .map(|event| (event.id, renderer.label_event(repository, event)));
+    let comments = issue.comments.iter();
+    let comments = comments
+        .filter_map(|id| call.state.comments.get(id))
+        .filter(|comment| call.state.is_listed(comment.created))
+        .map(|comment| {
+            let mut value = renderer.comment(repository, issue, comment);
+            value["event"] = json!("commented");
+            value["actor"] = value["user"].clone();
+            (comment.id, value)
+        });
+    let mut items: Vec<_> = events.chain(comments).collect();
+    // Ids grow with time.
+    items.sort_by_key(|(id, _)| *id);
+    Ok(call.page(&items, |(_, value)| value.clone()))
+}
+
+/// `PUT` and `DELETE …/issues/{number}/lock`.
+pub(super) fn lock(call: &mut RepositoryCall<'_>, number: u64, locked: bool) -> ApiResult {
+    let members = call.request.members()?;
+    let reason = optional_text(&members, "lock_reason")?;
+    let known = ["off-topic", "too heated", "resolved", "spam"];
+    if reason.is_some_and(|reason| !known.contains(&reason)) {
+        let error = ApiResponse::validation_failed("Issue", "lock_reason", "invalid");
+        return Err(error);
+    }
+    let actor = call.actor();
+    call.state
+        .set_locked(&actor, call.repository_id, number, locked)?;
+    Ok(ApiResponse::no_content())
 }
 
 /// `GET …/issues`, which includes pull requests.

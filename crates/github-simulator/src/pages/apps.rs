@@ -9,8 +9,8 @@ use url::Url;
 
 use super::forms::{field, fields, is_foreign, see_other};
 use super::html::{self, escape};
+use crate::app_manifest::Manifest;
 use crate::model::{Repository, Role, User};
-use crate::registration::Manifest;
 use crate::request::ApiRequest;
 use crate::state::State;
 

@@ -8,7 +8,6 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use futures_util::future::join_all;
 use secrecy::SecretString;
-use serde_json::json;
 
 use super::Simulator;
 use crate::actions::{IssueChange, ReactionTarget};
@@ -268,9 +267,7 @@ impl Simulator {
     /// Locks or unlocks a conversation.
     pub fn set_locked(&self, repository: &str, number: u64, login: &str, locked: bool) -> Result {
         self.act(repository, login, |state, actor, id| {
-            state.issue_mut(id, number)?.locked = locked;
-            let action = if locked { "locked" } else { "unlocked" };
-            state.emit_issue(actor, id, number, action, &json!({}))
+            state.set_locked(actor, id, number, locked)
         })
     }
 
