@@ -9,6 +9,7 @@ mod check;
 mod check_content;
 mod completions;
 mod config;
+mod doctor;
 mod extract;
 mod failure;
 mod init;
@@ -92,6 +93,7 @@ enum Command {
     #[cfg(feature = "simulator")]
     Try(try_it::Try),
     Serve(serve::Serve),
+    Doctor(doctor::Doctor),
     Why(why::Why),
     Replay(replay::Replay),
     Extract(extract::Extract),
@@ -178,6 +180,7 @@ pub fn run(cli: Cli) -> ExitCode {
         #[cfg(feature = "simulator")]
         Command::Try(arguments) => arguments.run(&settings),
         Command::Serve(serve) => serve.run(settings),
+        Command::Doctor(doctor) => doctor.run(&settings),
         Command::Why(why) => why.run(&settings),
         Command::Replay(replay) => replay.run(&settings),
         Command::Extract(extract) => settings.refuse().and_then(|()| extract.run()),
@@ -259,6 +262,7 @@ mod tests {
         let reads = [
             "planwright",
             "planwright serve",
+            "planwright doctor",
             "planwright why",
             "planwright replay",
             "planwright plan get",

@@ -10,6 +10,7 @@ mod slug;
 
 use std::borrow::Cow;
 
+use crate::engine::app_needs::missing_events;
 use crate::engine::model::intake::Subject;
 use crate::engine::model::trigger::{Origin, Trigger};
 use payload::{Account, IssueComment, Labeled, Pushed};
@@ -17,9 +18,6 @@ use payload::{Account, IssueComment, Labeled, Pushed};
 use crate::formats::command::{Command, for_label};
 pub use payload::PayloadError;
 pub use slug::AppSlug;
-
-/// The events that the App must be subscribed to. A ping lists the actual subscriptions.
-const NEEDED_EVENTS: [&str; 3] = ["issue_comment", "issues", "pull_request"];
 
 /// Maximum number of commands of one comment that are executed. Each becomes a run that stores the
 /// comment's text, and anybody who can comment could ask for thousands.
@@ -195,11 +193,13 @@ fn ping(body: &[u8]) -> Decision {
         .unwrap_or_default()
         .hook;
     let all = hook.events.is_empty() || hook.events.iter().any(|event| event == "*");
+    let missing = if all {
+        Vec::new()
+    } else {
+        missing_events(&hook.events)
+    };
     Decision::Ping {
-        missing_events: NEEDED_EVENTS
-            .into_iter()
-            .filter(|needed| !all && !hook.events.iter().any(|event| event == needed))
-            .collect(),
+        missing_events: missing.into_iter().map(|event| event.name).collect(),
     }
 }
 
