@@ -13,7 +13,7 @@ use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
 use crate::cli_serve::Running;
-use place::{Place, REPO, SECRET};
+use place::{Place, REPO, SECRET, execute};
 
 /// A fault.
 struct Case {
@@ -301,7 +301,7 @@ async fn faults_of_files_and_the_database_are_found() {
             "choose another path",
             |place| {
                 let other = place.folder().join("other.db");
-                place.execute(&other, "CREATE TABLE songs (title TEXT)");
+                execute(&other, "CREATE TABLE songs (title TEXT)");
                 place.mode("other.db", 0o600);
                 place.set("PLANWRIGHT_STORE_PATH", &other.display().to_string());
             },
@@ -319,7 +319,7 @@ async fn faults_of_files_and_the_database_are_found() {
             "",
             "install the newer version",
             |place| {
-                place.execute(
+                execute(
                     &place.database(),
                     "INSERT INTO _sqlx_migrations SELECT version + 1, description, installed_on, success, checksum, \
                      execution_time FROM _sqlx_migrations ORDER BY version DESC LIMIT 1",
@@ -332,7 +332,7 @@ async fn faults_of_files_and_the_database_are_found() {
             "",
             "the next start updates it",
             |place| {
-                place.execute(
+                execute(
                     &place.database(),
                     "DELETE FROM _sqlx_migrations WHERE version = (SELECT max(version) FROM _sqlx_migrations)",
                 );
@@ -697,15 +697,16 @@ async fn faults_of_the_webhook_are_found() {
         ),
         case(
             "the bot listens elsewhere",
-            "warning  listen: a bot uses the database, but nobody listens at 127.0.0.1:",
+            "warning  listen: a bot uses the database, but nobody listens at 127.0.0.3:",
             "",
             "check that the bot runs with the same server.listen",
             |place| {
                 place.lock();
-                // Free again as soon as it is known.
-                let free = TcpListener::bind("127.0.0.1:0").unwrap();
-                let address = free.local_addr().unwrap().to_string();
-                place.set("PLANWRIGHT_SERVER_LISTEN", &address);
+                // Nothing else uses this loopback address, nor the port while it is kept.
+                let other = TcpListener::bind("127.0.0.2:0").unwrap();
+                let port = other.local_addr().unwrap().port();
+                place.keep(other);
+                place.set("PLANWRIGHT_SERVER_LISTEN", &format!("127.0.0.3:{port}"));
             },
         ),
     ])
@@ -726,6 +727,13 @@ async fn faults_of_the_agent_are_found() {
                 let path = place.folder().canonicalize().unwrap().join("none");
                 place.set("PLANWRIGHT_AGENT_PATH", &path.display().to_string());
             },
+        ),
+        case(
+            "program not set",
+            "error    agent: the agent's program is not set",
+            "",
+            "set agent.path or PLANWRIGHT_AGENT_PATH",
+            |place| place.set("PLANWRIGHT_AGENT_KIND", "command"),
         ),
         case(
             "program not executable",
@@ -932,6 +940,22 @@ async fn a_good_set_up_raises_no_alarm() {
         said.out
     );
     assert!(place.sim.comments(REPO, 1).unwrap().is_empty());
+    // GitHub Enterprise Server without rate limits, and a log that has nothing old enough to judge by.
+    let place = Place::new(|_| {}).await;
+    let message = json!({"message": "Rate limiting is not enabled."});
+    place.answers("GET", "/rate_limit", 404, message);
+    let said = place.doctor(&[]).await;
+    assert_eq!((alarms(&said.out), said.code), (vec![], 0), "{}", said.out);
+    assert!(
+        said.out
+            .contains("acme: 1 repository; no limit of requests\n"),
+        "{}",
+        said.out
+    );
+    place.ahead.store(100 * 3_600_000, Ordering::SeqCst);
+    let said = place.doctor(&[]).await;
+    let quiet = "skipped  deliveries: GitHub's log of the last three days has none\n";
+    assert!(said.out.contains(quiet), "{}", said.out);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -198,21 +198,27 @@ impl GitHub {
         Ok(count.total_count)
     }
 
-    /// Returns how many requests an installation may still send. This request itself does not
-    /// count.
+    /// Returns how many requests an installation may still send; `None` if their number is not
+    /// limited, which is possible on GitHub Enterprise Server. This request itself does not count.
     ///
     /// # Errors
     /// GitHub did not return it.
-    pub async fn requests_left(&self, installation: u64) -> Result<RequestsLeft, ForgeError> {
+    pub async fn requests_left(
+        &self,
+        installation: u64,
+    ) -> Result<Option<RequestsLeft>, ForgeError> {
         let what = format!("the rate limit of installation {installation}");
         let request = Request::get(self.api.path("/rate_limit"), what);
         let response = self.api.call(installation, &request).await?;
+        if response.status == StatusCode::NOT_FOUND {
+            return Ok(None);
+        }
         let RateLimits { rate } = response.error_for_status()?.json()?;
-        Ok(RequestsLeft {
+        Ok(Some(RequestsLeft {
             limit: rate.limit,
             remaining: rate.remaining,
             reset: Millis(rate.reset.saturating_mul(1000)),
-        })
+        }))
     }
 
     /// Returns the configuration of the App's webhook; `None` if it has none.

@@ -39,8 +39,13 @@ pub(super) async fn examine(report: &mut Report, loaded: &Loaded) {
         return;
     }
     if let Some(why) = agent.not_runnable() {
-        let separator = if why.contains("; ") { "; " } else { ": " };
-        let (seen, remedy) = split(&why, separator, "set agent.path");
+        let (seen, remedy) = match why.split_once("; ") {
+            Some((seen, remedy)) => (seen.to_owned(), remedy.to_owned()),
+            None => {
+                let (what, remedy) = split(&why, ": ", "set agent.path");
+                (format!("{what} is not set"), remedy)
+            }
+        };
         report.error("agent", seen, remedy);
     } else if let Some(program) = &agent.program {
         match agent.kind {

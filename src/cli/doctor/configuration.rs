@@ -195,7 +195,8 @@ fn exposed(file: &Path, rights: u32) -> Option<(&'static str, u32)> {
     if granted == 0 || volume::is_read_only(file) {
         return None;
     }
-    let who = if granted & 0o007 == 0 {
+    let others = granted & 0o007;
+    let who = if others == 0 {
         "its group"
     } else {
         "every user"

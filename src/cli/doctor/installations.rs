@@ -104,14 +104,24 @@ async fn one(
             format!("select some: {page}"),
         );
     }
-    let requests = format!("{} of {} requests are left", left.remaining, left.limit);
-    if left.remaining.saturating_mul(10) < left.limit {
-        report.warning(
-            "installation.requests",
-            format!("{account}: only {requests} until {}", left.reset.iso()),
-            "wait until then; raise sweep.every_seconds and scan.every_minutes if this happens often",
-        );
-    } else if count > 0 {
+    let requests = match left {
+        Some(left) if left.remaining.saturating_mul(10) < left.limit => {
+            report.warning(
+                "installation.requests",
+                format!(
+                    "{account}: only {} of {} requests are left until {}",
+                    left.remaining,
+                    left.limit,
+                    left.reset.iso()
+                ),
+                "wait until then; raise sweep.every_seconds and scan.every_minutes if this happens often",
+            );
+            return;
+        }
+        Some(left) => format!("{} of {} requests are left", left.remaining, left.limit),
+        None => "no limit of requests".to_owned(),
+    };
+    if count > 0 {
         let end = if count == 1 { "y" } else { "ies" };
         report.ok(
             "installation",

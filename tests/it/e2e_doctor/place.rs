@@ -19,7 +19,7 @@ use planwright::engine::store::Store;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
+use sqlx::{ConnectOptions, Connection};
 use tempfile::TempDir;
 use tokio::process::Command;
 use tokio::time::timeout;
@@ -70,6 +70,18 @@ pub(super) struct Place {
 /// Runs a future to its end, on a runtime with several threads.
 fn wait<T>(future: impl Future<Output = T>) -> T {
     tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(future))
+}
+
+/// Executes a statement in the database at `path`, which is created if it does not exist.
+pub(super) fn execute(path: &Path, statement: &'static str) {
+    let options = SqliteConnectOptions::new().filename(path);
+    let options = options.create_if_missing(true);
+    wait(async {
+        let mut connection = options.connect().await.unwrap();
+        let done = sqlx::raw_sql(statement).execute(&mut connection).await;
+        done.unwrap();
+        connection.close().await.unwrap();
+    });
 }
 
 impl Place {
@@ -185,21 +197,6 @@ impl Place {
         let file = fs::File::create(self.path("planwright.db.lock")).unwrap();
         file.try_lock().unwrap();
         self.keep(file);
-    }
-
-    /// Executes a statement in the database at `path`, which is created if it does not exist.
-    pub(super) fn execute(&self, path: &Path, statement: &str) {
-        let options = SqliteConnectOptions::new().filename(path);
-        let options = options.create_if_missing(true);
-        wait(async {
-            let mut connection = options.connect().await.unwrap();
-            let statement = AssertSqlSafe(statement.to_owned());
-            sqlx::raw_sql(statement)
-                .execute(&mut connection)
-                .await
-                .unwrap();
-            connection.close().await.unwrap();
-        });
     }
 
     /// Makes GitHub answer requests with this status and body.
