@@ -21,7 +21,9 @@ const SLOW: Duration = Duration::from_millis(500);
 
 /// Checks the database. Returns whether a running bot uses it.
 pub(super) async fn examine(report: &mut Report, loaded: &Loaded) -> bool {
-    let path = &loaded.config.store.path;
+    // Relative paths depend on the working directory, which may not be that of the bot.
+    let path = &std::path::absolute(&loaded.config.store.path)
+        .unwrap_or_else(|_| loaded.config.store.path.clone());
     let in_use = match inspect(path).await {
         Ok(found) => {
             opened(report, path, found);
@@ -35,11 +37,7 @@ pub(super) async fn examine(report: &mut Report, loaded: &Loaded) -> bool {
             false
         }
     };
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    if folder.is_dir() {
+    if let Some(folder) = path.parent().filter(|folder| folder.is_dir()) {
         if let Some(free) = volume::free_bytes(folder) {
             space(report, folder, free);
         }
