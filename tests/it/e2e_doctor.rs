@@ -861,6 +861,28 @@ async fn faults_of_a_repository_are_found() {
             },
         )),
         tried(case(
+            "answer lost",
+            "error    round-trip: acme/search#1 cannot be commented on: the outcome of a new comment",
+            "GitHub answered 502",
+            "the comment may be there, and can be deleted",
+            |place| {
+                place.issue();
+                let path = "/repos/acme/search/issues/1/comments";
+                place.answers("POST", path, 502, json!({}));
+            },
+        )),
+        tried(case(
+            "permission missing",
+            "error    round-trip: acme/search#1 cannot be commented on: GitHub refuses",
+            "Resource not accessible by integration",
+            "give the App the permission `issues: write`",
+            |place| {
+                place.issue();
+                let changed = place.sim.set_permission(place.installation, "issues", Some("read"));
+                changed.unwrap();
+            },
+        )),
+        tried(case(
             "no delivery",
             "error    round-trip: GitHub logged no delivery for a comment on acme/search#1 within 1 s",
             "",
@@ -986,7 +1008,7 @@ async fn a_running_bot_is_found_and_not_disturbed() {
     assert_eq!(said.code, 0, "{}", said.out);
     place.sim.comment(REPO, 1, "ada", "/plan-help").unwrap();
     running.line("run ended").await;
-    // It does not have to say the truth to be found out: another secret is refused by the real bot.
+    // The real bot refuses deliveries that are signed with another secret.
     place.sim.set_webhook_secret("another secret".into());
     place.sim.ping();
     let said = place.doctor(&[]).await;
@@ -996,6 +1018,13 @@ async fn a_running_bot_is_found_and_not_disturbed() {
         "{}",
         said.out
     );
+    // A bot that was killed leaves a WAL, which is read.
+    running.child.kill().await.unwrap();
+    assert!(place.database().with_extension("db-wal").exists());
+    let said = place.doctor(&[]).await;
+    for text in ["can be used; no bot uses it now", "can be listened on"] {
+        assert!(said.out.contains(text), "{text}: {}", said.out);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

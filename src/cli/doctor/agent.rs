@@ -39,14 +39,12 @@ pub(super) async fn examine(report: &mut Report, loaded: &Loaded) {
         return;
     }
     if let Some(why) = agent.not_runnable() {
-        let (seen, remedy) = match why.split_once("; ") {
-            Some((seen, remedy)) => (seen.to_owned(), remedy.to_owned()),
-            None => {
-                let (what, remedy) = split(&why, ": ", "set agent.path");
-                (format!("{what} is not set"), remedy)
-            }
-        };
-        report.error("agent", seen, remedy);
+        if let Some((seen, remedy)) = why.split_once("; ") {
+            report.error("agent", seen, remedy);
+        } else {
+            let (what, remedy) = split(&why, ": ", "set agent.path");
+            report.error("agent", format!("{what} is not set"), remedy);
+        }
     } else if let Some(program) = &agent.program {
         match agent.kind {
             AgentKind::Claude => version(report, program).await,

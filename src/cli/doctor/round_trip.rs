@@ -132,6 +132,7 @@ fn not_written(report: &mut Report, loaded: &Loaded, place: &str, error: &ForgeE
             "name the number of an issue or pull request that exists"
         }
         ForgeError::Locked { .. } => "unlock the conversation, or name another issue",
+        ForgeError::Unknown { .. } => "look at it: the comment may be there, and can be deleted",
         ForgeError::Forbidden { .. } => {
             "give the App the permission `issues: write`, and accept it for the installation"
         }
