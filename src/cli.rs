@@ -23,6 +23,8 @@ mod research;
 mod save;
 mod serve;
 mod session;
+mod setup;
+mod signals;
 mod terminal;
 mod trouble;
 #[cfg(feature = "simulator")]
@@ -92,6 +94,7 @@ impl Settings {
 enum Command {
     #[cfg(feature = "simulator")]
     Try(try_it::Try),
+    Setup(setup::Setup),
     Serve(serve::Serve),
     Doctor(doctor::Doctor),
     Why(why::Why),
@@ -179,6 +182,7 @@ pub fn run(cli: Cli) -> ExitCode {
     let done = match command {
         #[cfg(feature = "simulator")]
         Command::Try(arguments) => arguments.run(&settings),
+        Command::Setup(setup) => setup.run(settings),
         Command::Serve(serve) => serve.run(settings),
         Command::Doctor(doctor) => doctor.run(&settings),
         Command::Why(why) => why.run(&settings),
@@ -261,6 +265,7 @@ mod tests {
     fn help_offers_configuration_only_to_commands_that_read_it() {
         let reads = [
             "planwright",
+            "planwright setup",
             "planwright serve",
             "planwright doctor",
             "planwright why",

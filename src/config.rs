@@ -88,6 +88,13 @@ impl Loaded {
         show::show(&self.merged, &self.secrets)
     }
 
+    /// Returns the settings that are not defaults, as a configuration file.
+    pub fn changed(&self) -> toml::Table {
+        let entries = self.merged.0.iter();
+        let changed = entries.filter(|entry| entry.origin != Origin::Default);
+        layers::Merged(changed.cloned().collect()).table()
+    }
+
     /// Returns where the value of `key` came from, or `None` if there is no such key.
     pub fn origin(&self, key: &str) -> Option<&Origin> {
         self.merged.get(key).map(|entry| &entry.origin)

@@ -40,6 +40,7 @@ mod limit;
 mod link;
 mod operations;
 mod reader;
+mod registration;
 mod response;
 #[cfg(test)]
 mod tests;
@@ -52,6 +53,7 @@ pub use activity::FoundEvent;
 pub use app::{Attempt, HookConfig, InstalledApp, RegisteredApp, RequestsLeft};
 pub use deliveries::LoggedDelivery;
 pub use reader::{IssueFilter, IssueSummary, ListEntry, Reader, ReaderConfig};
+pub use registration::{NewApp, RegistrationError, exchange_code};
 
 /// Default `User-Agent`, which GitHub requires.
 const USER_AGENT: &str = concat!("planwright/", env!("CARGO_PKG_VERSION"));

@@ -1,15 +1,18 @@
 //! `planwright serve`: receives webhooks and processes the queue until it is stopped.
 
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use url::Url;
 
 use super::bot::Bot;
 use super::config::{leaky, readable, unprotected};
-use super::{Failure, Settings, block_on};
+use super::signals::asked;
+use super::{Failure, Settings, block_on, setup};
 use crate::adapters::agent::sandbox;
 use crate::adapters::clock::SystemClock;
 use crate::adapters::telemetry::{self, LineFormat};
@@ -40,6 +43,12 @@ pub(super) struct Serve {
     /// Address and port, instead of server.listen
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
+    /// Folder with the App's credentials; while it has none, the page /setup creates the App
+    #[arg(long, value_name = "DIR", requires = "url")]
+    setup: Option<PathBuf>,
+    /// Public address of this bot, for --setup
+    #[arg(long, value_name = "URL", requires = "setup")]
+    url: Option<Url>,
 }
 
 impl Serve {
@@ -48,14 +57,11 @@ impl Serve {
             self.listen
                 .map(|address| format!("server.listen={address}")),
         );
-        let loaded = settings.load()?;
-        loaded.ready_to_serve()?;
-        let log = &loaded.config.log;
-        let format = match log.format {
-            LogFormat::Text => LineFormat::Text,
-            LogFormat::Json => LineFormat::Json,
+        let loaded = match self.setup.as_deref().zip(self.url) {
+            None => begin(&settings)?,
+            Some((folder, url)) => set_up(&mut settings, folder, url)?,
         };
-        telemetry::init(&log.level, format);
+        loaded.ready_to_serve()?;
         for warning in &loaded.warnings {
             tracing::warn!("{warning}");
         }
@@ -71,6 +77,38 @@ impl Serve {
         }
         block_on(serve(loaded))
     }
+}
+
+/// Reads the configuration and starts the log.
+fn begin(settings: &Settings) -> Result<Loaded, Failure> {
+    let loaded = settings.load()?;
+    let log = &loaded.config.log;
+    let format = match log.format {
+        LogFormat::Text => LineFormat::Text,
+        LogFormat::Json => LineFormat::Json,
+    };
+    telemetry::init(&log.level, format);
+    Ok(loaded)
+}
+
+/// Returns the configuration in `folder`, after the App was created if there is none yet.
+fn set_up(settings: &mut Settings, folder: &Path, url: Url) -> Result<Loaded, Failure> {
+    let config = folder.join(setup::CONFIG);
+    if let Some(other) = &settings.config {
+        return Err(Failure::Usage(format!(
+            "--setup reads its configuration from {}: omit --config {}",
+            config.display(),
+            other.display()
+        )));
+    }
+    if config.exists() {
+        settings.config = Some(config);
+        return begin(settings);
+    }
+    let loaded = begin(settings)?;
+    block_on(setup::on_server(loaded, folder, url))?;
+    settings.config = Some(config);
+    settings.load()
 }
 
 async fn serve(loaded: Loaded) -> Result<(), Failure> {
@@ -108,22 +146,4 @@ async fn serve(loaded: Loaded) -> Result<(), Failure> {
     bot.run(listener, &loaded.config, stop).await?;
     tracing::info!("stopped");
     Ok(())
-}
-
-/// Waits for SIGINT or SIGTERM.
-pub(super) async fn asked() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = tokio::signal::ctrl_c() => {}
-            }
-            return;
-        }
-    }
-    // If no handler can be installed, the signal ends the process at once, which the store
-    // survives.
-    let _ = tokio::signal::ctrl_c().await;
 }

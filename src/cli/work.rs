@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 
 use super::failure::print;
-use super::serve::asked;
+use super::signals::asked;
 use super::{Failure, terminal};
 use crate::adapters::project_folder::ProjectFolder;
 use crate::adapters::working_copy::knowledge;

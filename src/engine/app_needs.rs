@@ -51,7 +51,8 @@ pub const PERMISSIONS: [Permission; 5] = [
     },
 ];
 
-/// The events that the App must be subscribed to. A ping lists the actual subscriptions.
+/// The events that the App must be subscribed to. A ping lists the actual subscriptions. Those about
+/// installations come anyway, and GitHub refuses a manifest that names them.
 pub const EVENTS: [Event; 3] = [
     Event {
         name: "issue_comment",

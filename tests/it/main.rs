@@ -42,6 +42,7 @@ mod e2e_repository;
 mod e2e_research;
 mod e2e_save;
 mod e2e_scan;
+mod e2e_setup;
 mod e2e_shutdown;
 mod e2e_source;
 mod e2e_start;

@@ -72,9 +72,26 @@ macro_rules! with_saved {
     };
 }
 
+macro_rules! with_usage {
+    () => {
+        "UPDATE runs SET told = 2, heard = 1 WHERE id = 'RUN1';
+             INSERT INTO messages VALUES (1, 'RUN1', 1700000000000, '{\"m\":1}'), (2, 'RUN1', 1700000000001, '{\"m\":2}');
+             INSERT INTO spending VALUES ('RUN1', 'plan/1', 1, 7, 1700000000000, 1, 30, 2, 1, 500, 400, 20);
+             INSERT INTO spending VALUES ('RUN1', 'plan/2', 1, 7, 1700000000001, 0, NULL, NULL, NULL, 0, 0, 0);
+             INSERT INTO usage VALUES (1, 19675, 7, 'save-plan', 1, 2, 30, 500, 400, 20);"
+    };
+}
+
+macro_rules! with_missed {
+    () => {
+        "UPDATE runs SET said_ms = created_ms;
+         INSERT INTO missed VALUES (3804004623172239366, 'g6', 'issue_comment', 'created', 1700000000000, 502, 1);"
+    };
+}
+
 /// Rows as the program of that schema would have left them, one script per schema that can still be
 /// met.
-const ROWS: [(i64, &str); 7] = [
+const ROWS: [(i64, &str); 8] = [
     (1, two_runs!()),
     (2, concat!(two_runs!(), with_agents!())),
     (3, concat!(two_runs!(), with_agents!(), with_said!())),
@@ -96,11 +113,7 @@ const ROWS: [(i64, &str); 7] = [
         6,
         concat!(
             two_runs!(),
-            "UPDATE runs SET told = 2, heard = 1 WHERE id = 'RUN1';
-             INSERT INTO messages VALUES (1, 'RUN1', 1700000000000, '{\"m\":1}'), (2, 'RUN1', 1700000000001, '{\"m\":2}');
-             INSERT INTO spending VALUES ('RUN1', 'plan/1', 1, 7, 1700000000000, 1, 30, 2, 1, 500, 400, 20);
-             INSERT INTO spending VALUES ('RUN1', 'plan/2', 1, 7, 1700000000001, 0, NULL, NULL, NULL, 0, 0, 0);
-             INSERT INTO usage VALUES (1, 19675, 7, 'save-plan', 1, 2, 30, 500, 400, 20);",
+            with_usage!(),
             with_said!(),
             with_asks!(),
             with_saved!(),
@@ -110,17 +123,25 @@ const ROWS: [(i64, &str); 7] = [
         7,
         concat!(
             two_runs!(),
-            "UPDATE runs SET told = 2, heard = 1 WHERE id = 'RUN1';
-             INSERT INTO messages VALUES (1, 'RUN1', 1700000000000, '{\"m\":1}'), (2, 'RUN1', 1700000000001, '{\"m\":2}');
-             INSERT INTO spending VALUES ('RUN1', 'plan/1', 1, 7, 1700000000000, 1, 30, 2, 1, 500, 400, 20);
-             INSERT INTO spending VALUES ('RUN1', 'plan/2', 1, 7, 1700000000001, 0, NULL, NULL, NULL, 0, 0, 0);
-             INSERT INTO usage VALUES (1, 19675, 7, 'save-plan', 1, 2, 30, 500, 400, 20);",
+            with_usage!(),
             with_said!(),
             with_asks!(),
             with_saved!(),
-            "UPDATE runs SET said_ms = created_ms;
-             INSERT INTO decisions VALUES (1, 1700000000000, 'webhook', 'g5', 'issue_comment', 'created', 1, 1, 99, 'ignored', 'no');
-             INSERT INTO missed VALUES (3804004623172239366, 'g6', 'issue_comment', 'created', 1700000000000, 502, 1);",
+            with_missed!(),
+            "INSERT INTO decisions VALUES (1, 1700000000000, 'webhook', 'g5', 'issue_comment', 'created', 1, 1, 99, 'ignored', 'no');",
+        ),
+    ),
+    (
+        8,
+        concat!(
+            two_runs!(),
+            with_usage!(),
+            with_said!(),
+            with_asks!(),
+            with_saved!(),
+            with_missed!(),
+            "INSERT INTO decisions VALUES (1, 1700000000000, 1, 1,
+                 '[[1700000000000,\"webhook\",\"g5\",\"issue_comment\",\"created\",99,\"ignored\",\"no\"]]');",
         ),
     ),
 ];
@@ -203,6 +224,20 @@ async fn every_old_schema_opens_with_its_rows() {
             store.decided(&["g2", "g5"], at(0)).await.unwrap().len(),
             1 + later
         );
+        assert_eq!(
+            store.decided_comments(1, &[(1, 99)]).await.unwrap().len(),
+            later
+        );
+        assert_eq!(
+            store
+                .decisions_at(1, 1, 9)
+                .await
+                .unwrap()
+                .iter()
+                .filter(|one| one.guid == "g5")
+                .count(),
+            later
+        );
         store.close().await;
     }
 }
@@ -238,7 +273,7 @@ async fn other_schemas_are_refused_untouched() {
         (
             "INSERT INTO _sqlx_migrations VALUES (9999, 'later', '', 1, x'00', 0)",
             "the store failed: the database PATH was written by a newer planwright (its schema is 9999, this program \
-             knows 7): install the newer version; nothing was changed",
+             knows 8): install the newer version; nothing was changed",
         ),
         (
             "UPDATE _sqlx_migrations SET checksum = x'00' WHERE version = 1",

@@ -6,6 +6,7 @@ mod code;
 mod comments;
 mod issues;
 mod labels;
+mod manifest;
 mod reactions;
 mod repository;
 
@@ -32,6 +33,7 @@ pub(crate) fn handle(state: &mut State, request: &ApiRequest) -> ApiResult {
             state.check_jwt(authorization)?;
             app::handle(state, request, rest)
         }
+        ("POST", ["app-manifests", code, "conversions"]) => manifest::convert(state, request, code),
         ("GET", ["repos", owner, name, "installation"]) => {
             state.check_jwt(authorization)?;
             app::installation_for(state, request, owner, name)

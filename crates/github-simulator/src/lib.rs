@@ -53,7 +53,7 @@
 //! |---|---|
 //! | `error`, `clock`, `keys`, [`model`], `faults`, `task_list` | values without state |
 //! | `options`, `urls`, `state` | the state and lookups in it |
-//! | `json`, `webhooks`, `actions` | JSON of objects, webhook events, changes that send events |
+//! | `json`, `webhooks`, `actions`, `registration` | JSON of objects, webhook events, changes that send events, new Apps |
 //! | `response`, `request`, `auth`, `rate_limit`, `repository_call` | parts of a call to the API |
 //! | `endpoints`, `archives`, `attachments`, `pages` | handlers of requests |
 //! | `shared`, `server`, `sender` | HTTP server and webhook sender |
@@ -73,6 +73,7 @@ pub mod model;
 mod options;
 mod pages;
 mod rate_limit;
+mod registration;
 mod repository_call;
 mod request;
 mod response;

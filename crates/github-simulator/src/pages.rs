@@ -1,6 +1,7 @@
 //! Pages for people: repositories, issues, conversations and check runs, rendered like GitHub's,
 //! with checkboxes that can be toggled and a form for comments.
 
+mod apps;
 mod checks;
 mod forms;
 mod html;
@@ -31,7 +32,11 @@ const AVATAR_COLOURS: [&str; 6] = [
 
 /// Handles a request for a page, or a form that a page submits.
 pub(crate) fn handle(state: &mut State, request: &ApiRequest) -> Response {
-    let found = match (request.method.as_str(), request.segments().as_slice()) {
+    let path = request.segments();
+    if let Some(response) = apps::handle(state, request, &path) {
+        return response;
+    }
+    let found = match (request.method.as_str(), path.as_slice()) {
         ("GET", []) => Some(render_home(state)),
         ("GET", [owner, name] | [owner, name, "issues"]) => {
             state.repository_named(owner, name).map(render_issue_list)

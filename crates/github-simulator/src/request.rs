@@ -13,8 +13,9 @@ use crate::state::State;
 use crate::urls::{BaseUrls, encode_segment};
 
 /// First path segments of the API; every other path is a page.
-const API_ROOTS: [&str; 6] = [
+const API_ROOTS: [&str; 7] = [
     "app",
+    "app-manifests",
     "installation",
     "rate_limit",
     "user",

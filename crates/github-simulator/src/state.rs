@@ -18,6 +18,7 @@ use crate::model::{
     Token, TokenFormat, TokenOwner, User, UserKind,
 };
 use crate::options::SimulatorOptions;
+use crate::registration::Registration;
 use crate::urls::BaseUrls;
 
 /// Id of the first delivery attempt. Since February 2026 they have 19 digits
@@ -75,6 +76,8 @@ pub(crate) struct State {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) urls: BaseUrls,
     pub(crate) app: App,
+    /// Apps whose credentials were not fetched yet, by code.
+    pub(crate) registrations: BTreeMap<String, Registration>,
     pub(crate) token_format: TokenFormat,
     pub(crate) comment_placeholder: String,
     pub(crate) users: Vec<User>,
@@ -128,6 +131,7 @@ impl State {
                 events: options.events,
                 created: options.clock.now(),
             },
+            registrations: BTreeMap::new(),
             token_format: options.token_format,
             comment_placeholder: options.comment_placeholder,
             visitor: None,

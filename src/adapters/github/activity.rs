@@ -283,6 +283,18 @@ impl Activity for GitHub {
 }
 
 impl GitHub {
+    /// Returns the number of installations of the App that are not suspended.
+    ///
+    /// # Errors
+    /// GitHub did not list them.
+    pub async fn count_installations(&self) -> Result<usize, ForgeError> {
+        let installations = self.installations().await?;
+        Ok(installations
+            .iter()
+            .filter(|one| !one.is_suspended())
+            .count())
+    }
+
     async fn issue(&self, repo: &Repo, number: u64) -> Result<Issue, ForgeError> {
         let path = format!("/issues/{number}");
         let what = issue_name(repo, number);

@@ -255,8 +255,16 @@ pub(super) struct AccessToken {
     pub(super) expires_at: DateTime<Utc>,
 }
 
-fn secret<'de, D: Deserializer<'de>>(from: D) -> Result<SecretString, D::Error> {
+/// Reads a secret.
+pub(super) fn secret<'de, D: Deserializer<'de>>(from: D) -> Result<SecretString, D::Error> {
     String::deserialize(from).map(SecretString::from)
+}
+
+/// Reads a secret or `null`.
+pub(super) fn optional_secret<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<SecretString>, D::Error> {
+    Option::<String>::deserialize(from).map(|text| text.map(SecretString::from))
 }
 
 /// `GET /app`.

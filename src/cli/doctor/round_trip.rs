@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::installations::failed;
 use super::report::Report;
 use crate::adapters::github::GitHub;
-use crate::cli::serve::asked;
+use crate::cli::signals::asked;
 use crate::config::Loaded;
 use crate::engine::clock::Clock;
 use crate::engine::forge::{Forge as _, ForgeError};

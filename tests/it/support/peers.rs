@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
-use tokio::io::{AsyncBufReadExt, BufReader, Lines};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout};
 
 /// Timeout for each step of a peer.
@@ -32,7 +32,7 @@ struct Packages {
 /// GitHub's own client, framework and published data.
 const GITHUB: Packages = Packages {
     folder: "",
-    scripts: &["octokit.mjs", "probot.mjs"],
+    scripts: &["octokit.mjs", "probot.mjs", "setup.mjs"],
 };
 /// The Claude Code client.
 const CLAUDE: Packages = Packages {
@@ -80,14 +80,37 @@ pub(crate) fn claude() -> Option<&'static Path> {
     found.as_deref()
 }
 
+/// Returns the path of Chromium, which comes from the system.
+///
+/// If there is none, prints a line with `skipped` and the remedy and returns `None`. With `CI=true`
+/// in the environment it panics instead.
+pub(crate) fn chromium() -> Option<PathBuf> {
+    let named = std::env::var_os("CHROMIUM").map(PathBuf::from);
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let usual = ["chromium", "chromium-browser", "google-chrome"];
+    let found = std::env::split_paths(&folders)
+        .flat_map(|folder| usual.map(|name| folder.join(name)))
+        .find(|path| path.is_file());
+    let found = named.or(found);
+    if found.is_none() {
+        skipped("there is no Chromium: install the package `chromium`, or name it in CHROMIUM");
+    }
+    found
+}
+
+/// Reports a missing peer. With `CI=true` in the environment it panics instead.
+fn skipped(missing: &str) {
+    let text = format!("skipped: {missing}");
+    let ci = std::env::var("CI").is_ok_and(|value| value == "true");
+    assert!(!ci, "{text}");
+    println!("{text}");
+}
+
 /// Installs `packages` and returns their folder below the target folder. Returns `None` if `can` is
 /// an error.
 fn installed(packages: &Packages, can: Result<(), String>) -> Option<PathBuf> {
     if let Err(missing) = can {
-        let text = format!("skipped: {missing}");
-        let ci = std::env::var("CI").is_ok_and(|value| value == "true");
-        assert!(!ci, "{text}");
-        println!("{text}");
+        skipped(&missing);
         return None;
     }
     let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -187,6 +210,15 @@ impl Script {
             .expect("a peer prints its next line in time")
             .unwrap()?;
         Some(serde_json::from_str(&line).unwrap_or_else(|_| panic!("not a JSON line: {line}")))
+    }
+
+    /// Sends a line to the script.
+    pub(crate) async fn send(&mut self, line: &serde_json::Value) {
+        let input = self.child.stdin.as_mut().expect("stdin is piped");
+        input
+            .write_all(format!("{line}\n").as_bytes())
+            .await
+            .unwrap();
     }
 
     /// Closes the script's input and waits for its end. Returns the remaining lines and whether the

@@ -514,8 +514,8 @@ impl System {
     pub(crate) async fn decisions(&self) -> Vec<String> {
         let mut connection = self.look().await;
         let rows: Vec<String> = sqlx::query_scalar(
-            "SELECT source || ' ' || event || ' ' || verdict || coalesce(' ' || why, '')
-             FROM decisions WHERE source <> 'webhook' ORDER BY id",
+            "SELECT format('%s %s %s', value ->> 1, value ->> 3, value ->> 6) || coalesce(' ' || (value ->> 7), '')
+             FROM decisions, json_each(records) WHERE value ->> 1 <> 'webhook' ORDER BY decisions.id, key",
         )
         .fetch_all(&mut connection)
         .await
@@ -527,11 +527,12 @@ impl System {
     /// Returns whether the bot has decided about every delivery that may ask for something.
     async fn all_received(&self) -> bool {
         let mut connection = self.look().await;
-        let guids: Vec<String> =
-            sqlx::query_scalar("SELECT guid FROM deliveries UNION SELECT guid FROM decisions")
-                .fetch_all(&mut connection)
-                .await
-                .unwrap();
+        let guids: Vec<String> = sqlx::query_scalar(
+            "SELECT guid FROM deliveries UNION SELECT value ->> 2 FROM decisions, json_each(records)",
+        )
+        .fetch_all(&mut connection)
+        .await
+        .unwrap();
         connection.close().await.unwrap();
         let decided: std::collections::HashSet<String> = guids.into_iter().collect();
         let deliveries = self.sim.deliveries();

@@ -113,26 +113,43 @@ pub(super) fn submit(state: &mut State, request: &ApiRequest, target: &FormTarge
         Ok(comment) => comment,
         Err(error) => return error.response(),
     };
+    see_other(&format!("{}#issuecomment-{comment}", target.path))
+}
+
+/// Returns the redirect to the page that follows a form.
+pub(super) fn see_other(location: &str) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SEE_OTHER;
-    let location = format!("{}#issuecomment-{comment}", target.path);
-    if let Ok(location) = HeaderValue::from_str(&location) {
+    if let Ok(location) = HeaderValue::from_str(location) {
         response.headers_mut().insert(header::LOCATION, location);
     }
     response
 }
 
-/// Returns a field of a submitted form.
-fn field(request: &ApiRequest, name: &str) -> Option<String> {
+/// Returns the values of a field of a submitted form.
+pub(super) fn fields<'a>(
+    request: &'a ApiRequest,
+    name: &'a str,
+) -> impl Iterator<Item = String> + 'a {
     form_urlencoded::parse(&request.body)
-        .find(|(other, _)| other == name)
+        .filter(move |(other, _)| other == name)
         .map(|(_, value)| value.into_owned())
+}
+
+/// Returns a field of a submitted form.
+pub(super) fn field(request: &ApiRequest, name: &str) -> Option<String> {
+    fields(request, name).next()
+}
+
+/// Returns whether a browser submitted the form from another site.
+pub(super) fn is_foreign(request: &ApiRequest) -> bool {
+    let origin = request.header("origin");
+    origin.is_some_and(|origin| origin != request.urls.web)
 }
 
 /// Refuses forms that a browser submits from another site.
 fn check_origin(request: &ApiRequest) -> Result<(), FormError> {
-    let origin = request.header("origin");
-    if origin.is_some_and(|origin| origin != request.urls.web) {
+    if is_foreign(request) {
         return Err(FormError::ForeignOrigin);
     }
     Ok(())

@@ -150,24 +150,7 @@ impl Simulator {
         self.shared.with(|state| {
             let ids = repositories.iter().map(|name| state.repository_id(name));
             let ids = ids.collect::<Result<BTreeSet<u64>>>()?;
-            let account = match ids.first() {
-                Some(id) => state.repository(*id)?.owner.clone(),
-                None => state.app.owner.clone(),
-            };
-            let id = state.new_id();
-            let now = state.now();
-            let installation = Installation {
-                id,
-                account: account.clone(),
-                repositories: ids,
-                permissions: state.app.permissions.clone(),
-                suspended: None,
-                created: now,
-                updated: now,
-            };
-            state.installations.insert(id, installation);
-            state.emit_installation(&Actor::person(account), id, "created")?;
-            Ok(id)
+            state.install_app(ids)
         })
     }
 

@@ -1,6 +1,6 @@
 //! Decisions about events, and how far GitHub's delivery log and comments have been read.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::de::DeserializeOwned;
 use sqlx::sqlite::SqliteRow;
@@ -15,18 +15,18 @@ use crate::engine::model::run::RunId;
 use crate::engine::model::time::Millis;
 use crate::engine::store::StoreError;
 
-const RECORD: &str = "
-INSERT INTO decisions (at_ms, source, guid, event, action, repo, number, comment, verdict, why)
-SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7,
-       value ->> 8, value ->> 9
-FROM json_each(?1)";
+/// Decisions that are written together are one row for each place.
+const RECORD: &str =
+    "INSERT INTO decisions (last_ms, repo, number, records) VALUES (?1, ?2, ?3, ?4)";
 
 /// Selects the decisions about a place. Accepted ones are deliveries, found by what was said
 /// (`Trigger::said`): its text begins with a word for the kind and the place.
 pub(super) const AT_PLACE: &str = "
 SELECT * FROM (
-    SELECT at_ms, source, guid, event, action, comment, verdict, why, NULL AS runs
-    FROM decisions WHERE repo = ?1 AND number = ?2
+    SELECT value ->> 0 AS at_ms, value ->> 1 AS source, value ->> 2 AS guid, value ->> 3 AS event, value ->> 4 AS action,
+           value ->> 5 AS comment, value ->> 6 AS verdict, value ->> 7 AS why, NULL AS runs
+    FROM (SELECT records FROM decisions WHERE repo = ?1 AND number = ?2 ORDER BY id DESC LIMIT ?3),
+         json_each(records)
     UNION ALL
     SELECT received_ms, source, guid, event, action,
            CASE WHEN said GLOB 'comment *' THEN CAST(substr(said, length(kind.prefix) + 1) AS INTEGER) END,
@@ -42,18 +42,20 @@ pub(super) const DECIDED: &str = "
 SELECT value FROM json_each(?1)
 WHERE EXISTS (SELECT 1 FROM deliveries WHERE deliveries.guid = value)
 UNION
-SELECT guid FROM decisions WHERE at_ms >= ?2 AND guid IN (SELECT value FROM json_each(?1))";
+SELECT record.value ->> 2 FROM decisions, json_each(records) AS record
+WHERE last_ms >= ?2 AND record.value ->> 0 >= ?2 AND record.value ->> 2 IN (SELECT value FROM json_each(?1))";
 
 /// The comments are pairs of the issue's number and the comment's id.
 pub(super) const DECIDED_COMMENTS: &str = "
-SELECT value ->> 1 FROM json_each(?2)
+SELECT pair.value ->> 1 FROM json_each(?2) AS pair
 WHERE EXISTS (
     SELECT 1 FROM deliveries
-    WHERE said >= 'comment ' || ?1 || '#' || (value ->> 0) || ' ' || (value ->> 1) || ' '
-      AND said < 'comment ' || ?1 || '#' || (value ->> 0) || ' ' || (value ->> 1) || '!')
+    WHERE said >= 'comment ' || ?1 || '#' || (pair.value ->> 0) || ' ' || (pair.value ->> 1) || ' '
+      AND said < 'comment ' || ?1 || '#' || (pair.value ->> 0) || ' ' || (pair.value ->> 1) || '!')
    OR EXISTS (
-    SELECT 1 FROM decisions
-    WHERE repo = ?1 AND number = value ->> 0 AND comment = value ->> 1 AND action = 'created')";
+    SELECT 1 FROM decisions, json_each(records) AS record
+    WHERE repo = ?1 AND number = pair.value ->> 0
+      AND record.value ->> 5 = pair.value ->> 1 AND record.value ->> 4 = 'created')";
 
 /// Times have 13 digits until the year 2286, so that their order is that of the text.
 pub(super) const LABEL_ACCEPTED: &str = "
@@ -71,6 +73,7 @@ ON CONFLICT (guid) DO UPDATE SET delivered_ms = min(delivered_ms, excluded.deliv
 
 pub(super) const MISSED: &str = "SELECT id, guid, event, action, delivered_ms, status, repo FROM missed ORDER BY delivered_ms, id LIMIT ?1";
 
+/// An element of `decisions.records`.
 type DecisionRow<'a> = (
     i64,
     &'a str,
@@ -78,37 +81,40 @@ type DecisionRow<'a> = (
     &'a str,
     Option<&'a str>,
     Option<u64>,
-    Option<u64>,
-    Option<u64>,
     &'a str,
     Option<&'a str>,
 );
 
+/// Records decisions, oldest first.
 pub(super) async fn record(
     connection: &mut SqliteConnection,
     decisions: &[DecisionRecord],
 ) -> Result<(), WriteError> {
-    let rows: Vec<DecisionRow<'_>> = decisions
-        .iter()
-        .map(|one| {
-            (
-                one.at.0,
-                one.source.name(),
-                &*one.guid,
-                &*one.event,
-                one.subject.action.as_deref(),
-                one.subject.repo,
-                one.subject.number,
-                one.subject.comment,
-                one.verdict.name(),
-                one.verdict.reason(),
-            )
-        })
-        .collect();
-    sqlx::query(RECORD)
-        .bind(json(&rows)?)
-        .execute(connection)
-        .await?;
+    let mut places: BTreeMap<_, Vec<DecisionRow<'_>>> = BTreeMap::new();
+    for one in decisions {
+        let place = (one.subject.repo, one.subject.number);
+        places.entry(place).or_default().push((
+            one.at.0,
+            one.source.name(),
+            &*one.guid,
+            &*one.event,
+            one.subject.action.as_deref(),
+            one.subject.comment,
+            one.verdict.name(),
+            one.verdict.reason(),
+        ));
+    }
+    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+    for ((repo, issue), records) in &places {
+        sqlx::query(RECORD)
+            .bind(records.last().map(|newest| newest.0))
+            .bind(repo.map(number).transpose()?)
+            .bind(issue.map(number).transpose()?)
+            .bind(json(records)?)
+            .execute(&mut *transaction)
+            .await?;
+    }
+    transaction.commit().await?;
     Ok(())
 }
 

@@ -19,7 +19,7 @@ use crate::engine::store::StoreError;
 /// The migrations in order; the position in the list is the schema version, from 1.
 ///
 /// Not `sqlx::migrate!`: that macro compiles SQLite and sqlx a second time, for the compiler.
-const MIGRATIONS: [(&str, &str); 7] = [
+const MIGRATIONS: [(&str, &str); 8] = [
     ("queue", include_str!("../migrations/sqlite/0001_queue.sql")),
     (
         "agents",
@@ -38,6 +38,10 @@ const MIGRATIONS: [(&str, &str); 7] = [
     (
         "intake",
         include_str!("../migrations/sqlite/0007_intake.sql"),
+    ),
+    (
+        "decisions",
+        include_str!("../migrations/sqlite/0008_decisions.sql"),
     ),
 ];
 

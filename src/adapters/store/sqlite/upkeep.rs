@@ -57,10 +57,9 @@ WHERE id IN (
     WHERE at_ms < ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = audit.run)
     LIMIT ?2)";
 
-/// Deletes decisions. They are in order of time, so that only the oldest need to be looked at.
+/// Deletes decisions, with the others of their row: a row covers less than a second.
 const DELETE_DECISIONS: &str = "
-DELETE FROM decisions
-WHERE id IN (SELECT id FROM (SELECT id, at_ms FROM decisions ORDER BY id LIMIT ?2) WHERE at_ms < ?1)";
+DELETE FROM decisions WHERE id IN (SELECT id FROM decisions WHERE last_ms < ?1 LIMIT ?2)";
 
 /// Deletes spending. A run's first turn stays as long as the run, because it records that the run
 /// was counted.
