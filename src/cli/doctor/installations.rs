@@ -10,6 +10,10 @@ use crate::engine::forge::ForgeError;
 /// Maximum number of installations whose repositories and limits are asked for.
 const MAX_ASKED: usize = 20;
 
+/// What to do about a rate limit.
+const WAIT: &str =
+    "wait until then; raise sweep.every_seconds and scan.every_minutes if this happens often";
+
 /// Checks the installations. Returns them if GitHub did.
 pub(super) async fn examine(
     report: &mut Report,
@@ -92,6 +96,11 @@ async fn one(
     };
     let (count, left) = match asked.await {
         Ok(answers) => answers,
+        Err(ForgeError::Limited { until, .. }) => {
+            let seen = format!("{account}: no requests are left until {}", until.iso());
+            report.error("installation.requests", seen, WAIT);
+            return;
+        }
         Err(error) => {
             failed(report, loaded, "installation", &error);
             return;
@@ -114,7 +123,7 @@ async fn one(
                     left.limit,
                     left.reset.iso()
                 ),
-                "wait until then; raise sweep.every_seconds and scan.every_minutes if this happens often",
+                WAIT,
             );
             return;
         }

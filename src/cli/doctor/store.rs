@@ -104,7 +104,7 @@ fn space(report: &mut Report, folder: &Path, free: u64) {
 fn file_system(report: &mut Report, folder: &Path, kind: FileSystem) {
     let shown = folder.display();
     match kind {
-        FileSystem::Local => report.ok("store.disk", format!("{shown} is on a local disk")),
+        FileSystem::Local => report.ok("store.disk", format!("{shown} is neither in memory nor on a known network file system")),
         FileSystem::Memory => report.warning(
             "store.disk",
             format!("{shown} is in memory: the database is lost when the computer restarts"),

@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
 use http::HeaderMap;
+use serde_json::Value;
 use tokio::net::TcpListener;
 use url::{Host, Url};
 
@@ -75,19 +76,37 @@ async fn used(report: &mut Report, address: SocketAddr) {
         );
         return;
     }
-    match answers(address, "readyz").await {
-        Some(text) if text.contains("\"ready\":true") => {
-            report.ok("listen", format!("a bot is running at {address} and ready"));
-        }
-        other => report.warning(
+    let ready = answers(address, "readyz").await.unwrap_or_default();
+    match not_ready(&ready) {
+        None => report.ok("listen", format!("a bot is running at {address} and ready")),
+        Some(why) => report.warning(
             "listen",
-            format!(
-                "the bot at {address} is not ready: {}",
-                other.unwrap_or_else(|| "it does not say why".to_owned())
-            ),
-            "its log tells why (`not ready`)",
+            format!("the bot at {address} is not ready: {why}"),
+            "see its log (`not ready`); it tries again by itself",
         ),
     }
+}
+
+/// Returns why a bot is not ready according to the answer of its health check; `None` if it is.
+fn not_ready(answer: &str) -> Option<String> {
+    let answer: Value = serde_json::from_str(answer).unwrap_or_default();
+    if answer["ready"] == true {
+        return None;
+    }
+    let checks = answer["checks"].as_array().map_or(&[][..], Vec::as_slice);
+    let failed = checks.iter().filter(|check| check["ok"] == false);
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let reasons: Vec<String> = failed
+        .map(|check| match check["why"].as_str() {
+            Some(why) => why.to_owned(),
+            None => format!("its check `{}` fails", text(&check["name"])),
+        })
+        .collect();
+    Some(if reasons.is_empty() {
+        "its health check gives no reason".to_owned()
+    } else {
+        reasons.join("; ")
+    })
 }
 
 /// Returns the body of the answer of the program that listens at the address.
@@ -350,6 +369,22 @@ mod tests {
 
     use super::*;
     use crate::config::{Sources, load};
+
+    #[test]
+    fn the_reason_of_a_bot_that_is_not_ready_is_taken_from_its_health_check() {
+        let said = |answer: &Value| not_ready(&answer.to_string());
+        assert_eq!(said(&json!({"ready": true, "checks": []})), None);
+        let checks = json!([
+            {"name": "store", "ok": false},
+            {"name": "github", "ok": false, "why": "GitHub has not confirmed the App yet"},
+            {"name": "other", "ok": true},
+        ]);
+        assert_eq!(
+            said(&json!({"ready": false, "checks": checks})).unwrap(),
+            "its check `store` fails; GitHub has not confirmed the App yet"
+        );
+        assert_eq!(not_ready("").unwrap(), "its health check gives no reason");
+    }
 
     #[test]
     fn each_answer_to_a_delivery_has_its_remedy() {
