@@ -9,6 +9,7 @@ mod check;
 mod check_content;
 mod completions;
 mod config;
+mod doctor;
 mod extract;
 mod failure;
 mod init;
@@ -100,6 +101,7 @@ enum Command {
     Simulator(simulator::SimulatorProgram),
     Setup(setup::Setup),
     Serve(serve::Serve),
+    Doctor(doctor::Doctor),
     Why(why::Why),
     Replay(replay::Replay),
     Extract(extract::Extract),
@@ -190,6 +192,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Simulator(simulator) => settings.refuse().and_then(|()| simulator.run()),
         Command::Setup(setup) => setup.run(settings),
         Command::Serve(serve) => serve.run(settings),
+        Command::Doctor(doctor) => doctor.run(&settings),
         Command::Why(why) => why.run(&settings),
         Command::Replay(replay) => replay.run(&settings),
         Command::Extract(extract) => settings.refuse().and_then(|()| extract.run()),
@@ -272,6 +275,7 @@ mod tests {
             "planwright",
             "planwright setup",
             "planwright serve",
+            "planwright doctor",
             "planwright why",
             "planwright replay",
             "planwright plan get",

@@ -49,6 +49,8 @@ pub struct Loaded {
     pub secrets: Secrets,
     /// Warnings about settings that are allowed but probably unintended.
     pub warnings: Vec<String>,
+    /// The configuration file, if there is one.
+    pub file: Option<PathBuf>,
     merged: layers::Merged,
 }
 
@@ -74,6 +76,7 @@ pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
         config,
         secrets,
         warnings,
+        file: sources.file.as_ref().map(|(path, _)| PathBuf::from(path)),
         merged,
     })
 }

@@ -4,6 +4,7 @@
 
 pub mod agent;
 pub mod app_manifest;
+pub mod app_needs;
 pub mod checkout;
 pub mod clock;
 pub mod commands;

@@ -31,7 +31,7 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// substitution), which can be a pipe. Use it for paths given on the command line.
 ///
 /// # Errors
-/// Same as [`open`].
+/// Same as [`open()`].
 pub fn open_named(path: &Path) -> io::Result<File> {
     let descriptors = ["/dev/stdin", "/dev/fd", "/proc/self/fd"];
     if descriptors.iter().any(|name| path.starts_with(name)) {
@@ -43,7 +43,7 @@ pub fn open_named(path: &Path) -> io::Result<File> {
 /// Reads a regular file.
 ///
 /// # Errors
-/// Same as [`open`], and if the file is longer than `max_bytes` or cannot be read.
+/// Same as [`open()`], and if the file is longer than `max_bytes` or cannot be read.
 pub fn read(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
     read_all(open(path)?, max_bytes)
 }

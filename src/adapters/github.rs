@@ -27,6 +27,7 @@ use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::{Actor, Repo};
 
 mod activity;
+mod app;
 mod archive;
 mod auth;
 mod checks;
@@ -49,6 +50,7 @@ mod trees;
 mod wire;
 
 pub use activity::FoundEvent;
+pub use app::{Attempt, HookConfig, InstalledApp, RegisteredApp, RequestsLeft};
 pub use deliveries::LoggedDelivery;
 pub use reader::{IssueFilter, IssueSummary, ListEntry, Reader, ReaderConfig};
 pub use registration::{NewApp, RegistrationError, exchange_code};

@@ -1,4 +1,5 @@
-//! A small HTTP client for requests other than GitHub's REST API: sending webhooks.
+//! A small HTTP client for requests other than GitHub's REST API: sending webhooks, and asking
+//! services whether they answer.
 
 use std::time::Duration;
 
@@ -102,6 +103,28 @@ impl Client {
         body: Bytes,
         timeout: Duration,
     ) -> Result<Response, HttpError> {
+        self.send(Method::POST, url, headers, body, timeout).await
+    }
+
+    /// Sends a `GET` and reads the whole response within `timeout`. Any status is a response.
+    pub async fn get(
+        &self,
+        url: &str,
+        headers: HeaderMap,
+        timeout: Duration,
+    ) -> Result<Response, HttpError> {
+        self.send(Method::GET, url, headers, Bytes::new(), timeout)
+            .await
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        url: &str,
+        headers: HeaderMap,
+        body: Bytes,
+        timeout: Duration,
+    ) -> Result<Response, HttpError> {
         let unusable = || HttpError::Url {
             url: url.to_owned(),
         };
@@ -113,7 +136,7 @@ impl Client {
             _ => return Err(unusable()),
         };
         let mut request = Request::new(Full::new(body));
-        *request.method_mut() = Method::POST;
+        *request.method_mut() = method;
         *request.uri_mut() = uri;
         *request.headers_mut() = headers;
         match tokio::time::timeout(timeout, self.exchange(request, secure, &host)).await {

@@ -5,5 +5,8 @@
 //! one commit.
 
 mod sqlite;
+pub mod volume;
 
-pub use sqlite::{History, MAX_WAIT_AFTER_START, SqliteOptions, SqliteStore};
+pub use sqlite::{
+    History, Inspected, MAX_WAIT_AFTER_START, SCHEMA, SqliteOptions, SqliteStore, inspect,
+};

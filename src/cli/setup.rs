@@ -19,7 +19,7 @@ use url::Url;
 
 use super::failure::print;
 use super::signals::stop_requested;
-use super::{Failure, Settings, block_on, bot, terminal};
+use super::{Failure, Settings, block_on, bot, doctor, terminal};
 use crate::adapters::clock::SystemClock;
 use crate::adapters::github::{RegistrationError, exchange_code};
 use crate::adapters::web::health::{AppCheck, Health};
@@ -37,7 +37,8 @@ const HELP: &str = "\
 Opens a page in your browser that sends you to GitHub with everything filled in.
 GitHub creates the App and hands over its private key and webhook secret, which
 are written to the folder, readable by you only; nothing is overwritten. Then
-you choose the repositories. No account name, key or secret has to be typed.
+you choose the repositories, and `planwright doctor` checks the
+installation. No account name, key or secret has to be typed.
 
 Without --url, the bot needs no address that GitHub can reach: it reads
 deliveries from GitHub's log (server.transport = \"pull\"). The settings given
@@ -49,7 +50,7 @@ forward it with `ssh -L PORT:127.0.0.1:PORT HOST`.
 
 Exit codes:
   0  the App is installed
-  1  the command failed
+  1  the command failed, or a check at the end found an error
   2  the arguments or the folder cannot be used; nothing was created
   130  it was stopped; what was written stays
 
@@ -168,9 +169,17 @@ impl Setup {
         let pages = flow::router(Arc::clone(&flow));
         let config = flow.config().display().to_string();
         serve_pages(listener, pages, flow, &|line| print(&format!("{line}\n"))).await?;
-        print(&format!(
-            "\nStart the bot with:\n\n  planwright serve --config {config}\n\n"
-        ))
+        let loaded = load(&Sources::gather(Some(Path::new(&config)), Vec::new())?)?;
+        let report = doctor::examine(&loaded, &doctor::Options::default()).await;
+        print(&terminal::lines(&format!(
+            "\n{report}\nStart the bot with:\n\n  planwright serve --config {config}\n"
+        )))?;
+        match report.count(doctor::Status::Error) {
+            0 => Ok(()),
+            _ => Err(Failure::failed(
+                "the App is installed, but a check found an error; repeat the checks with `planwright doctor` when it is corrected",
+            )),
+        }
     }
 }
 

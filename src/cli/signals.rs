@@ -1,4 +1,4 @@
-//! Signals that ask the program to stop.
+//! Waits for the signals that end a command.
 
 /// Waits for SIGINT or SIGTERM.
 pub(super) async fn stop_requested() {

@@ -132,7 +132,7 @@ impl Agent {
     }
 
     /// Returns why the program cannot be run and how to fix it, or `None` if it can be run.
-    pub(super) fn not_runnable(&self) -> Option<String> {
+    pub(crate) fn not_runnable(&self) -> Option<String> {
         if self.kind == AgentKind::None {
             return None;
         }
@@ -203,7 +203,7 @@ impl Agent {
             |name: &String| name.starts_with("ANTHROPIC_") || name == "CLAUDE_CODE_OAUTH_TOKEN";
         if self.kind == AgentKind::Claude && !key && !self.environment.iter().any(credential) {
             odd.push(
-                "agent.kind is \"claude\", but it has no credentials for the model's API: set PLANWRIGHT_AGENT_API_KEY or \
+                "agent.kind is \"claude\", but it has no credentials for the model's API; set PLANWRIGHT_AGENT_API_KEY or \
                  PLANWRIGHT_AGENT_API_KEY_FILE, or add ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN to \
                  agent.environment; agents have their own HOME, so your login is not used"
                     .to_owned(),

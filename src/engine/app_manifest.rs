@@ -1,22 +1,11 @@
-//! What the GitHub App needs, and the manifest from which GitHub creates it
+//! The manifest from which GitHub creates the App
 //! (<https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest>).
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 use url::{Host, Url};
 
-/// The events that the App must be subscribed to. Those about installations come anyway, and GitHub
-/// refuses a manifest that names them.
-pub const EVENTS: [&str; 3] = ["issue_comment", "issues", "pull_request"];
-
-/// The permissions that the App needs in repositories.
-pub const PERMISSIONS: [(&str, &str); 5] = [
-    ("checks", "write"),
-    ("contents", "read"),
-    ("issues", "write"),
-    ("metadata", "read"),
-    ("pull_requests", "write"),
-];
+use super::app_needs::{EVENTS, PERMISSIONS};
 
 /// Maximum length of an App's name, in characters
 /// (<https://docs.github.com/en/apps/creating-github-apps/registering-a-github-app/registering-a-github-app>).
@@ -115,7 +104,7 @@ impl Manifest {
             });
         }
         let root = options.url.map_or(NOWHERE, Url::as_str);
-        let permissions = PERMISSIONS.map(|(name, level)| (name.to_owned(), level.into()));
+        let permissions = PERMISSIONS.map(|one| (one.name.to_owned(), one.access.into()));
         Ok(Self {
             name: name.to_owned(),
             url: HOMEPAGE,
@@ -128,7 +117,7 @@ impl Manifest {
             public: false,
             request_oauth_on_install: false,
             default_permissions: permissions.into_iter().collect(),
-            default_events: EVENTS,
+            default_events: EVENTS.map(|event| event.name),
         })
     }
 }

@@ -10,7 +10,7 @@ mod slug;
 
 use std::borrow::Cow;
 
-use crate::engine::app_manifest::EVENTS;
+use crate::engine::app_needs::missing_events;
 use crate::engine::model::intake::Subject;
 use crate::engine::model::trigger::{Origin, Trigger};
 use payload::{Account, IssueComment, Labeled, Pushed};
@@ -193,12 +193,13 @@ fn ping(body: &[u8]) -> Decision {
         .unwrap_or_default()
         .hook;
     let all = hook.events.is_empty() || hook.events.iter().any(|event| event == "*");
+    let missing = if all {
+        Vec::new()
+    } else {
+        missing_events(&hook.events)
+    };
     Decision::Ping {
-        // A ping lists the actual subscriptions.
-        missing_events: EVENTS
-            .into_iter()
-            .filter(|needed| !all && !hook.events.iter().any(|event| event == needed))
-            .collect(),
+        missing_events: missing.into_iter().map(|event| event.name).collect(),
     }
 }
 

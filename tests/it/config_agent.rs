@@ -480,7 +480,7 @@ fn an_agent_that_nothing_lets_in_is_warned_of() {
     assert_eq!(
         loaded(claude, &[], &[]).warnings,
         [
-            "agent.kind is \"claude\", but it has no credentials for the model's API: set PLANWRIGHT_AGENT_API_KEY or \
+            "agent.kind is \"claude\", but it has no credentials for the model's API; set PLANWRIGHT_AGENT_API_KEY or \
              PLANWRIGHT_AGENT_API_KEY_FILE, or add ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN to agent.environment; \
              agents have their own HOME, so your login is not used"
         ]

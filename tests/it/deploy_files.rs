@@ -7,6 +7,7 @@ use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use planwright::engine::app_needs;
 use serde_json::{Value, json};
 
 /// The secrets, which may come from the environment or, with `_FILE` appended, from a file.
@@ -37,13 +38,14 @@ fn manifest() -> Value {
 #[test]
 fn the_manifest_asks_for_exactly_what_is_needed() {
     let manifest = manifest();
+    let permissions = app_needs::PERMISSIONS.map(|one| (one.name.to_owned(), json!(one.access)));
     assert_eq!(
         manifest["default_permissions"],
-        json!({ "checks": "write", "contents": "read", "issues": "write", "metadata": "read", "pull_requests": "write" })
+        Value::Object(permissions.into_iter().collect())
     );
     assert_eq!(
         manifest["default_events"],
-        json!(["issue_comment", "issues", "pull_request"])
+        json!(app_needs::EVENTS.map(|one| one.name))
     );
     assert_eq!(manifest["public"], false);
     assert_eq!(manifest["hook_attributes"]["active"], true);

@@ -212,3 +212,29 @@ async fn issues_have_events_for_their_labels() {
     );
     assert_eq!(events[0]["created_at"], updated);
 }
+
+#[tokio::test]
+async fn the_configuration_of_the_webhook_has_its_first_url_and_no_secret() {
+    let world = World::new().await;
+    let urls = [
+        "https://bot.example/webhook",
+        "https://other.example/webhook",
+    ];
+    world.simulator.set_targets(urls.map(str::to_owned).into());
+    let config = async || {
+        let got = world.as_app(Method::GET, "/app/hook/config", None).await;
+        assert_eq!(got.status, StatusCode::OK, "{}", got.text());
+        got.json()
+    };
+    assert_eq!(
+        config().await,
+        json!({
+            "content_type": "json",
+            "insecure_ssl": "0",
+            "secret": "********",
+            "url": urls[0],
+        })
+    );
+    world.simulator.set_targets(Vec::new());
+    assert_eq!(config().await.get("url"), None);
+}

@@ -7,7 +7,7 @@ mod issue;
 mod pull;
 mod repository;
 
-pub(crate) use app::{delivery, delivery_item};
+pub(crate) use app::{delivery, delivery_item, hook_config};
 pub(crate) use repository::minimal_repository;
 
 use chrono::{DateTime, SecondsFormat, Utc};

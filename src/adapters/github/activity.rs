@@ -49,14 +49,6 @@ impl Authentic for FoundEvent {
     }
 }
 
-/// An installation of the App, as its endpoints return it.
-#[derive(Debug, Deserialize)]
-pub(super) struct Installation {
-    pub(super) id: u64,
-    #[serde(default)]
-    pub(super) suspended_at: Option<DateTime<Utc>>,
-}
-
 /// `GET /installation/repositories`.
 #[derive(Debug, Deserialize)]
 struct Repositories {
@@ -141,7 +133,8 @@ impl Activity for GitHub {
 
     async fn repositories(&self, limit: usize) -> Result<Vec<Repo>, ForgeError> {
         let mut found = Vec::new();
-        for installation in self.installations().await? {
+        let installations = self.installations().await?;
+        for installation in installations.iter().filter(|one| !one.is_suspended()) {
             let mut page = Some(
                 self.api
                     .path(&format!("/installation/repositories?per_page={PER_PAGE}")),
@@ -295,25 +288,11 @@ impl GitHub {
     /// # Errors
     /// GitHub did not list them.
     pub async fn count_installations(&self) -> Result<usize, ForgeError> {
-        Ok(self.installations().await?.len())
-    }
-
-    /// Returns the installations of the App that are not suspended.
-    async fn installations(&self) -> Result<Vec<Installation>, ForgeError> {
-        let mut found = Vec::new();
-        let mut page = Some(
-            self.api
-                .path(&format!("/app/installations?per_page={PER_PAGE}")),
-        );
-        while let Some(path) = page {
-            let request = Request::get(path, "the App's installations".to_owned());
-            let response = self.api.call_as_app(self.app_key()?, &request).await?;
-            let response = response.error_for_status()?;
-            let list: Vec<Installation> = response.json()?;
-            found.extend(list.into_iter().filter(|one| one.suspended_at.is_none()));
-            page = self.next_page(&request.path, &response)?;
-        }
-        Ok(found)
+        let installations = self.installations().await?;
+        Ok(installations
+            .iter()
+            .filter(|one| !one.is_suspended())
+            .count())
     }
 
     async fn issue(&self, repo: &Repo, number: u64) -> Result<Issue, ForgeError> {
@@ -356,7 +335,11 @@ impl GitHub {
     }
 
     /// Returns path and query of the page after that of `response`.
-    fn next_page(&self, path: &str, response: &Response) -> Result<Option<String>, ForgeError> {
+    pub(super) fn next_page(
+        &self,
+        path: &str,
+        response: &Response,
+    ) -> Result<Option<String>, ForgeError> {
         let mut links = response.headers.get_all(LINK).iter();
         let next = links.find_map(|header| link::next_page(header.to_str().ok()?));
         next.map(|next| link::below(&self.api.api_url, path, next))

@@ -2,7 +2,8 @@
 
 use http::StatusCode;
 
-use super::activity::{Comment, Installation};
+use super::activity::Comment;
+use super::app::InstalledApp;
 use super::deliveries::commented_in;
 use super::transport::Request;
 use super::{GitHub, link, wire};
@@ -41,8 +42,8 @@ impl GitHub {
         if response.status == StatusCode::NOT_FOUND {
             return Ok((Installed::No, None));
         }
-        let installation: Installation = response.error_for_status()?.json()?;
-        if installation.suspended_at.is_some() {
+        let installation: InstalledApp = response.error_for_status()?.json()?;
+        if installation.is_suspended() {
             return Ok((Installed::Suspended, None));
         }
         let asked = Repo {

@@ -9,6 +9,7 @@ mod changes;
 mod errors;
 mod group_commit;
 mod history;
+mod inspect;
 mod intake;
 mod lease;
 mod open;
@@ -46,6 +47,7 @@ use crate::engine::store::{
 };
 
 pub use history::History;
+pub use inspect::{Inspected, SCHEMA, inspect};
 
 /// Longest time that a waiting run waits after the start before it is looked at: the longest
 /// default pause after a fault. A run that has to wait longer, for people or a limit, then waits

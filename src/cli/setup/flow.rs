@@ -179,8 +179,8 @@ impl Flow {
 
     /// Returns the page of the current stage.
     fn show(&self) -> Response {
-        let stage = self.stage.borrow().clone();
-        let page = match stage {
+        let current = self.stage.borrow().clone();
+        let page = match current {
             Stage::Form(state) => {
                 let mut target = self.options.github.clone();
                 target.query_pairs_mut().append_pair("state", state.text());

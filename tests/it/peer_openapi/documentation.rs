@@ -10,12 +10,13 @@ use crate::support::peers::peers;
 
 /// Replaces the variables of a path by `*`.
 fn pattern(path: &str) -> String {
-    let segments = path
-        .split('/')
-        .map(|segment| match segment.starts_with('{') {
-            true => "*",
-            false => segment,
-        });
+    let segments = path.split('/').map(|segment| {
+        if segment.starts_with('{') {
+            "*"
+        } else {
+            segment
+        }
+    });
     segments.collect::<Vec<_>>().join("/")
 }
 

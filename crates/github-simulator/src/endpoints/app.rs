@@ -30,6 +30,7 @@ pub(super) fn handle(state: &mut State, request: &ApiRequest, path: &[&str]) -> 
         ("POST", ["installations", id, "access_tokens"]) => {
             create_token(state, request, parse_id(id)?)
         }
+        ("GET", ["hook", "config"]) => Ok(ApiResponse::ok(json::hook_config(&state.webhook))),
         ("GET", ["hook", "deliveries"]) => deliveries(state, request),
         ("GET", ["hook", "deliveries", id]) => {
             let delivery = state.delivery(parse_id(id)?)?;

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Renderer, iso, node_id};
 use crate::model::{Delivery, Installation};
+use crate::state::Webhook;
 
 impl Renderer<'_> {
     /// Renders `integration`.
@@ -56,6 +57,19 @@ impl Renderer<'_> {
             "suspended_at": installation.suspended.map(iso),
         })
     }
+}
+
+/// Renders `webhook-config`. The first URL stands for all of them.
+pub(crate) fn hook_config(webhook: &Webhook) -> Value {
+    let mut value = json!({
+        "content_type": "json",
+        "insecure_ssl": "0",
+        "secret": "********",
+    });
+    if let Some(url) = webhook.targets.first() {
+        value["url"] = json!(url);
+    }
+    value
 }
 
 /// Renders `hook-delivery-item`.

@@ -18,10 +18,9 @@ use crate::state::State;
 pub(super) fn handle(state: &mut State, request: &ApiRequest, path: &[&str]) -> Option<Response> {
     let visitor = state.visitor.as_ref().map(|visitor| visitor.user.clone());
     let response = match (request.method.as_str(), path) {
-        ("POST", ["settings", "apps", "new"]) => propose(state, request, visitor?),
+        ("POST", ["settings", "apps", "new"]) => propose(state, request, &visitor?),
         ("POST", ["organizations", name, "settings", "apps", "new"]) => {
-            let owner = state.user(name)?.clone();
-            propose(state, request, owner)
+            propose(state, request, state.user(name)?)
         }
         ("POST", ["settings", "apps", "manifest"]) => register(state, request, visitor?),
         ("GET", ["apps", slug]) if *slug == state.app.slug => {
@@ -54,13 +53,13 @@ fn refused(status: StatusCode, why: &str, errors: &[String]) -> Response {
 }
 
 /// Reads and checks the manifest of a form. The form comes from another site.
-fn manifest(state: &State, text: &str) -> Result<Manifest, Response> {
+fn manifest(state: &State, text: &str) -> Result<Manifest, Box<Response>> {
     let invalid = |errors: &[String]| {
-        refused(
+        Box::new(refused(
             StatusCode::UNPROCESSABLE_ENTITY,
             "Invalid GitHub App configuration",
             errors,
-        )
+        ))
     };
     let manifest: Manifest =
         serde_json::from_str(text).map_err(|error| invalid(&[error.to_string()]))?;
@@ -73,11 +72,11 @@ fn manifest(state: &State, text: &str) -> Result<Manifest, Response> {
 }
 
 /// Shows the App that a manifest describes, with its name to be confirmed or changed.
-fn propose(state: &State, request: &ApiRequest, owner: User) -> Response {
+fn propose(state: &State, request: &ApiRequest, owner: &User) -> Response {
     let text = field(request, "manifest").unwrap_or_default();
     let manifest = match manifest(state, &text) {
         Ok(manifest) => manifest,
-        Err(response) => return response,
+        Err(response) => return *response,
     };
     let mut permissions = String::new();
     for (name, level) in &manifest.default_permissions {
@@ -125,7 +124,7 @@ fn register(state: &mut State, request: &ApiRequest, visitor: User) -> Response 
     });
     let manifest = match manifest(state, &named.unwrap_or_default()) {
         Ok(manifest) => manifest,
-        Err(response) => return response,
+        Err(response) => return *response,
     };
     let target = manifest.redirect_url.as_deref().map(Url::parse);
     let Some(Ok(mut target)) = target else {

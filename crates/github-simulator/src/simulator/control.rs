@@ -46,9 +46,10 @@ async fn perform(State(simulator): State<Simulator>, headers: HeaderMap, body: B
     };
     let mut results = Vec::new();
     for (index, operation) in operations.into_iter().enumerate() {
-        let place = match is_list {
-            true => format!("operation {}: ", index + 1),
-            false => String::new(),
+        let place = if is_list {
+            format!("operation {}: ", index + 1)
+        } else {
+            String::new()
         };
         let operation: Operation = match serde_json::from_value(operation) {
             Ok(operation) => operation,

@@ -172,7 +172,7 @@ pub(super) fn check(path: &Path) -> Result<(), StoreError> {
 }
 
 /// Resolves every symbolic link, including one whose target does not exist yet.
-fn real_path(path: &Path) -> PathBuf {
+pub(super) fn real_path(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
         if let Ok(real) = path.canonicalize() {
@@ -235,12 +235,17 @@ impl FileState {
     }
 }
 
+/// Returns the path of the lock file of the database at `path`.
+pub(super) fn lock_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    PathBuf::from(name)
+}
+
 /// Allows one process per path: recovery at the start takes back every lease, which is only right
 /// if no other process works on the runs.
 fn take_lock(path: &Path) -> Result<File, StoreError> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".lock");
-    let name = PathBuf::from(name);
+    let name = lock_path(path);
     let file = private()
         .open(&name)
         .map_err(|error| cannot_make(&name, &error))?;
@@ -295,7 +300,7 @@ pub(super) fn private() -> OpenOptions {
     options
 }
 
-fn cannot_lock(path: &Path, error: &std::io::Error) -> StoreError {
+pub(super) fn cannot_lock(path: &Path, error: &std::io::Error) -> StoreError {
     StoreError::Failed(format!(
         "cannot lock {}: {error}: put the database on a local disk",
         path.display()
@@ -309,7 +314,7 @@ async fn count_start(connection: &mut SqliteConnection) -> sqlx::Result<i64> {
     changes::counted(connection).await
 }
 
-fn cannot_make(path: &Path, error: &std::io::Error) -> StoreError {
+pub(super) fn cannot_make(path: &Path, error: &std::io::Error) -> StoreError {
     let remedy = match error.kind() {
         ErrorKind::NotFound => "make the directory first, or name another database path",
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
@@ -333,7 +338,7 @@ fn cannot_open(path: &Path, error: &sqlx::Error) -> StoreError {
 
 /// Checks the content before anything is written: switching to WAL mode would already change a
 /// foreign file, and the files of a database that has lost changes may still be restored.
-async fn check_content(
+pub(super) async fn check_content(
     path: &Path,
     plain: &SqliteConnectOptions,
     record: &Path,

@@ -1,0 +1,211 @@
+//! Checks of the database.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::report::Report;
+use crate::adapters::store::volume::{self, FileSystem};
+use crate::adapters::store::{Inspected, SCHEMA, inspect};
+use crate::config::Loaded;
+
+/// Free space below which an error is reported, in bytes (64 MiB): four times the largest file that
+/// a burst leaves beside the database.
+const MIN_FREE: u64 = 64 << 20;
+
+/// Free space below which a warning is given, in bytes (512 MiB).
+const LOW_FREE: u64 = 512 << 20;
+
+/// Time of a write from which on a warning is given. GitHub waits ten seconds for the answer to a
+/// delivery, which takes one or two writes.
+const SLOW: Duration = Duration::from_millis(500);
+
+/// Checks the database. Returns whether a running bot uses it.
+pub(super) async fn examine(report: &mut Report, loaded: &Loaded) -> bool {
+    // Relative paths depend on the working directory, which may not be that of the bot.
+    let path = &std::path::absolute(&loaded.config.store.path)
+        .unwrap_or_else(|_| loaded.config.store.path.clone());
+    let in_use = match inspect(path).await {
+        Ok(found) => {
+            opened(report, path, found);
+            found.in_use
+        }
+        Err(error) => {
+            let text = error.to_string();
+            let other = "check the file, or set store.path to another one";
+            let (seen, remedy) = text.rsplit_once(": ").unwrap_or((&text, other));
+            report.error("store", seen, remedy);
+            false
+        }
+    };
+    if let Some(folder) = path.parent().filter(|folder| folder.is_dir()) {
+        if let Some(free) = volume::free_bytes(folder) {
+            space(report, folder, free);
+        }
+        file_system(report, folder, volume::file_system(folder));
+        match volume::sync_time(folder) {
+            Ok(time) => sync(report, folder, time),
+            Err(error) => report.skipped(
+                "store.sync",
+                format!("nothing can be written to {}: {error}", folder.display()),
+                None,
+            ),
+        }
+    }
+    in_use
+}
+
+fn opened(report: &mut Report, path: &Path, found: Inspected) {
+    let shown = path.display();
+    let used = if found.in_use {
+        "a running bot uses it"
+    } else {
+        "no bot uses it now"
+    };
+    let Some(schema) = found.schema else {
+        report.ok(
+            "store",
+            format!("there is no database at {shown} yet; the first start creates it"),
+        );
+        return;
+    };
+    report.ok("store", format!("{shown} can be used; {used}"));
+    match schema {
+        schema if schema > SCHEMA => report.error(
+            "store.schema",
+            format!("a newer planwright wrote the database: its schema is {schema}, this program knows {SCHEMA}"),
+            "install the newer version",
+        ),
+        schema if schema < SCHEMA && found.in_use => report.warning(
+            "store.schema",
+            format!("the running bot is older than this program: its schema is {schema}, this program's {SCHEMA}"),
+            "back up the database and restart the bot with this program",
+        ),
+        schema if schema < SCHEMA => report.warning(
+            "store.schema",
+            format!("an older planwright wrote the database: its schema is {schema}, this program's {SCHEMA}"),
+            "back up the database if you may want to go back; the next start updates it",
+        ),
+        schema => report.ok("store.schema", format!("{schema}, the one of this program")),
+    }
+}
+
+fn space(report: &mut Report, folder: &Path, free: u64) {
+    let seen = format!("{} MiB are free in {}", free >> 20, folder.display());
+    let remedy = "make room on the disk, or lower store.retention_days";
+    if free < MIN_FREE {
+        report.error("store.space", seen, remedy);
+    } else if free < LOW_FREE {
+        report.warning("store.space", seen, remedy);
+    } else {
+        report.ok("store.space", seen);
+    }
+}
+
+fn file_system(report: &mut Report, folder: &Path, kind: FileSystem) {
+    let shown = folder.display();
+    match kind {
+        FileSystem::Local => report.ok("store.disk", format!("{shown} is neither in memory nor on a known network file system")),
+        FileSystem::Memory => report.warning(
+            "store.disk",
+            format!("{shown} is in memory: the database is lost when the computer restarts"),
+            "set store.path to a file on a disk",
+        ),
+        FileSystem::Network(protocol) => report.warning(
+            "store.disk",
+            format!("{shown} is on a network file system ({protocol}), where SQLite's locks are not reliable"),
+            "set store.path to a file on a local disk",
+        ),
+    }
+}
+
+fn sync(report: &mut Report, folder: &Path, time: Duration) {
+    let seen = format!(
+        "a synced write to {} takes {:.1} ms",
+        folder.display(),
+        time.as_secs_f64() * 1000.0
+    );
+    if time < SLOW {
+        report.ok("store.sync", seen);
+    } else {
+        report.warning(
+            "store.sync",
+            seen,
+            "put the database on a faster disk: every delivery waits for such a write before it is acknowledged",
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn disks_that_are_full_slow_or_elsewhere_are_found() {
+        let folder = Path::new("/data");
+        let said = |check: &dyn Fn(&mut Report)| {
+            let mut report = Report::default();
+            check(&mut report);
+            let text = report.to_string();
+            text.lines()
+                .take_while(|line| !line.contains(" skipped"))
+                .collect::<Vec<_>>()
+                .join("\n")
+        };
+        let room = "\n         to do: make room on the disk, or lower store.retention_days";
+        for (free, text) in [
+            (
+                (64 << 20) - 1,
+                format!("error    store.space: 63 MiB are free in /data{room}"),
+            ),
+            (
+                64 << 20,
+                format!("warning  store.space: 64 MiB are free in /data{room}"),
+            ),
+            (
+                512 << 20,
+                "ok       store.space: 512 MiB are free in /data".to_owned(),
+            ),
+        ] {
+            assert_eq!(said(&|report| space(report, folder, free)), text);
+        }
+        assert_eq!(
+            said(&|report| sync(report, folder, Duration::from_millis(500))),
+            "warning  store.sync: a synced write to /data takes 500.0 ms\n         to do: put the database on a faster \
+             disk: every delivery waits for such a write before it is acknowledged"
+        );
+        assert_eq!(
+            said(&|report| sync(report, folder, Duration::from_micros(1_250))),
+            "ok       store.sync: a synced write to /data takes 1.2 ms"
+        );
+        assert_eq!(
+            said(&|report| file_system(report, folder, FileSystem::Network("NFS"))),
+            "warning  store.disk: /data is on a network file system (NFS), where SQLite's locks are not reliable\n\
+             \x20        to do: set store.path to a file on a local disk"
+        );
+        assert_eq!(
+            said(&|report| file_system(report, folder, FileSystem::Memory)),
+            "warning  store.disk: /data is in memory: the database is lost when the computer restarts\n\
+             \x20        to do: set store.path to a file on a disk"
+        );
+    }
+
+    #[test]
+    fn an_older_schema_depends_on_whether_a_bot_uses_it() {
+        let said = |in_use, schema| {
+            let mut report = Report::default();
+            opened(
+                &mut report,
+                Path::new("p.db"),
+                Inspected {
+                    in_use,
+                    schema: Some(schema),
+                },
+            );
+            report.to_string()
+        };
+        assert!(said(true, SCHEMA - 1).contains("restart the bot with this program"));
+        assert!(said(false, SCHEMA - 1).contains("the next start updates it"));
+        assert!(said(true, SCHEMA).contains("p.db can be used; a running bot uses it"));
+        assert!(said(false, SCHEMA + 1).contains("to do: install the newer version"));
+    }
+}
