@@ -1,6 +1,7 @@
 //! The command line, with one module for each subcommand.
 
 mod access;
+mod action;
 mod agent_exec;
 mod agents;
 mod blocks;
@@ -12,6 +13,7 @@ mod config;
 mod doctor;
 mod extract;
 mod failure;
+mod health;
 mod init;
 mod input;
 mod local;
@@ -102,6 +104,8 @@ enum Command {
     Setup(setup::Setup),
     Serve(serve::Serve),
     Doctor(doctor::Doctor),
+    Health(health::Health),
+    Action(action::Action),
     Why(why::Why),
     Replay(replay::Replay),
     Extract(extract::Extract),
@@ -123,7 +127,8 @@ enum Command {
 
 /// Commands that read no configuration. [`Settings::refuse`] rejects the configuration options for
 /// them, and their help hides these options.
-const WITHOUT_CONFIGURATION: [&str; 13] = [
+const WITHOUT_CONFIGURATION: [&str; 14] = [
+    "action",
     "simulator",
     "extract",
     "init",
@@ -193,6 +198,8 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Setup(setup) => setup.run(settings),
         Command::Serve(serve) => serve.run(settings),
         Command::Doctor(doctor) => doctor.run(&settings),
+        Command::Health(_) => health::run(&settings),
+        Command::Action(_) => settings.refuse().and_then(|()| action::run()),
         Command::Why(why) => why.run(&settings),
         Command::Replay(replay) => replay.run(&settings),
         Command::Extract(extract) => settings.refuse().and_then(|()| extract.run()),
@@ -276,6 +283,7 @@ mod tests {
             "planwright setup",
             "planwright serve",
             "planwright doctor",
+            "planwright health",
             "planwright why",
             "planwright replay",
             "planwright plan get",

@@ -171,12 +171,17 @@ enum Account {
     },
     /// A person.
     Person(Actor),
+    /// A job of GitHub Actions.
+    Job {
+        /// Login of the account as which jobs write.
+        login: String,
+    },
 }
 
 impl Account {
     fn login(&self) -> &str {
         match self {
-            Self::App { login, .. } => login,
+            Self::App { login, .. } | Self::Job { login } => login,
             Self::Person(actor) => &actor.login,
         }
     }
@@ -187,6 +192,7 @@ impl Account {
         match self {
             Self::App { id, login, .. } => post.is_own(*id, login),
             Self::Person(actor) => post.author_id() == Some(actor.id),
+            Self::Job { login } => post.is_by_bot(login),
         }
     }
 }
@@ -249,6 +255,23 @@ impl GitHub {
         ))
     }
 
+    /// Creates the client of a job of GitHub Actions, whose token writes as the account `login`.
+    /// Such tokens cannot ask for their account.
+    ///
+    /// # Errors
+    /// The address or the token cannot be used.
+    pub fn job(
+        config: PersonConfig,
+        login: String,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, GitHubError> {
+        let account = tokio::sync::OnceCell::new_with(Some(Account::Job { login }));
+        Ok(Self {
+            account,
+            ..Self::person(config, clock)?
+        })
+    }
+
     fn with(api: ApiClient, redirect_hosts: &[String], redactor: Redactor) -> Self {
         let (transport, api_url) = (&api.transport, &api.api_url);
         Self {
@@ -271,6 +294,7 @@ impl GitHub {
         match self.account().await? {
             Account::App { slug, .. } => Ok(slug),
             Account::Person(actor) => Ok(actor.login),
+            Account::Job { login } => Ok(login),
         }
     }
 
@@ -281,9 +305,9 @@ impl GitHub {
     pub async fn me(&self) -> Result<Actor, ForgeError> {
         match self.account().await? {
             Account::Person(actor) => Ok(actor),
-            Account::App { login, .. } => Err(ForgeError::Unreadable {
+            Account::App { login, .. } | Account::Job { login } => Err(ForgeError::Unreadable {
                 what: "the account of the token".to_owned(),
-                message: format!("{login} is an App"),
+                message: format!("{login} is no person"),
             }),
         }
     }

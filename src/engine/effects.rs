@@ -159,6 +159,9 @@ pub struct Effects {
     /// The time of the command by GitHub's clock; no post of the run is older. The local clock is
     /// not used, because it may differ from GitHub's.
     pub since: Millis,
+    /// Whether earlier processes may have performed the run's effects without a record in this
+    /// store, so that GitHub is searched before each create.
+    pub search_first: bool,
 }
 
 impl Effects {
@@ -312,6 +315,13 @@ impl Effects {
                 }
                 self.settled(last, LIST_LAG)?;
                 self.tried(key).await?;
+            }
+            EffectState::New if self.search_first => {
+                let found = look.await?.into_iter().find(|own| bears(own, marker));
+                if let Some(found) = found {
+                    tracing::info!(run.id = %self.lease.run, effect = key, id = found.id, "an earlier process wrote it");
+                    return self.keep(key, found, None).await;
+                }
             }
             EffectState::New => {}
         }

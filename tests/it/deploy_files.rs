@@ -96,8 +96,12 @@ fn the_page_for_people_says_what_the_manifest_says() {
     );
 }
 
-/// The variable that Planwright sets for agents.
-const FOR_AGENTS: &str = "PLANWRIGHT_REPOSITORY";
+/// Variables that are no settings: for agents, for Compose with Caddy, and for the Action.
+const OTHERS: [&str; 3] = [
+    "PLANWRIGHT_REPOSITORY",
+    "PLANWRIGHT_HOST",
+    "PLANWRIGHT_TOKEN",
+];
 
 #[test]
 fn every_variable_that_people_are_told_of_exists() {
@@ -115,7 +119,7 @@ fn every_variable_that_people_are_told_of_exists() {
         for name in variables(&text) {
             let plain = name.strip_suffix("_FILE").unwrap_or(&name);
             assert!(
-                known.contains(&name) || SECRETS.contains(&plain) || name == FOR_AGENTS,
+                known.contains(&name) || SECRETS.contains(&plain) || OTHERS.contains(&&*name),
                 "{} uses {name}, which is not the variable of a setting",
                 file.display()
             );
@@ -191,7 +195,6 @@ fn the_container_has_no_privileges() {
     let user = image.lines().rfind(|line| line.starts_with("USER "));
     assert_eq!(user, Some("USER 65532:65532"));
     assert!(image.contains("\nVOLUME /data\n"));
-    assert!(image.contains("GET /livez"));
 }
 
 #[test]
@@ -297,12 +300,16 @@ fn the_health_check_asks_at_the_configured_address() {
             let port = listener.local_addr().unwrap().port();
             let server = std::thread::spawn(move || {
                 let (mut stream, _) = listener.accept().unwrap();
-                let mut asked = [0; 23];
-                stream.read_exact(&mut asked).unwrap();
-                write!(stream, "HTTP/1.0 {status}\r\n\r\n").unwrap();
-                assert_eq!(&asked, b"GET /livez HTTP/1.0\r\n\r\n");
+                let mut asked = Vec::new();
+                while !asked.ends_with(b"\r\n\r\n") {
+                    let mut byte = [0];
+                    stream.read_exact(&mut byte).unwrap();
+                    asked.extend(byte);
+                }
+                write!(stream, "HTTP/1.1 {status}\r\ncontent-length: 0\r\n\r\n").unwrap();
+                assert!(asked.starts_with(b"GET /livez HTTP/1.1\r\n"));
             });
-            let done = std::process::Command::new(&command[0])
+            let done = std::process::Command::new(env!("CARGO_BIN_EXE_planwright"))
                 .args(&command[1..])
                 .env("PLANWRIGHT_SERVER_LISTEN", format!("{given}:{port}"))
                 .status()
@@ -310,6 +317,20 @@ fn the_health_check_asks_at_the_configured_address() {
             assert_eq!(done.success(), healthy, "{given} {status}");
             server.join().unwrap();
         }
+    }
+    // Where nothing listens, there is nothing to ask.
+    for (transport, healthy) in [("pull", true), ("webhook", false)] {
+        let free = TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap();
+        let done = std::process::Command::new(env!("CARGO_BIN_EXE_planwright"))
+            .args(&command[1..])
+            .env("PLANWRIGHT_SERVER_LISTEN", free.to_string())
+            .env("PLANWRIGHT_SERVER_TRANSPORT", transport)
+            .status()
+            .unwrap();
+        assert_eq!(done.success(), healthy, "{transport}");
     }
 }
 

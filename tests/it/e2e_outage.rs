@@ -212,6 +212,7 @@ impl Process {
                 settings: Arc::new(settings),
                 agent: None,
                 checkouts: None,
+                forgetful: false,
             };
             (store, Worker::new(parts, "storm"), sweep, scan)
         });

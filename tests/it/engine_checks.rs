@@ -34,6 +34,7 @@ async fn effects(rig: &Rig) -> Effects {
         lease: claimed.unwrap().unwrap().lease,
         adopt_delay: Duration::from_secs(12),
         since: rig.clock.now(),
+        search_first: false,
     }
 }
 

@@ -744,6 +744,7 @@ async fn effects(judged: &Judged, folder: &tempfile::TempDir) -> Effects {
         lease: claimed.unwrap().unwrap().lease,
         adopt_delay: Duration::ZERO,
         since: Millis(0),
+        search_first: false,
     }
 }
 

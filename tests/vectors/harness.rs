@@ -16,6 +16,9 @@ use serde_json::Value;
 /// The environment variable that names the directory.
 pub(crate) const VARIABLE: &str = "PLANWRIGHT_VECTORS";
 
+/// The environment variable with which tests run without the directory although `CI` is `true`.
+pub(crate) const WITHOUT: &str = "PLANWRIGHT_WITHOUT_VECTORS";
+
 /// Vectors that are answered differently on purpose: the exact `id`, and why.
 pub(crate) type Departures = &'static [(&'static str, &'static str)];
 

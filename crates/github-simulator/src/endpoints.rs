@@ -15,7 +15,7 @@ use http::StatusCode;
 use serde_json::json;
 
 use crate::actions::ReactionTarget;
-use crate::model::{RemovedIssue, Token};
+use crate::model::{RemovedIssue, Token, TokenOwner};
 use crate::repository_call::RepositoryCall;
 use crate::request::ApiRequest;
 use crate::response::{ApiResponse, ApiResult, DOCUMENTATION_URL};
@@ -85,7 +85,7 @@ fn check_headers(request: &ApiRequest) -> ApiResult<()> {
 /// `GET /user`. Installations have no account of their own.
 fn authenticated_user(state: &State, request: &ApiRequest, token: &Token) -> ApiResult {
     let actor = state.actor(token);
-    if actor.via_app {
+    if actor.via_app || matches!(token.owner, TokenOwner::Job(_)) {
         return Err(ApiResponse::not_accessible_by_app());
     }
     let renderer = state.renderer(&request.urls);

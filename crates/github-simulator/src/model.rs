@@ -450,6 +450,8 @@ pub(crate) enum TokenOwner {
     Installation(u64),
     /// A person, by account id.
     Person(u64),
+    /// A job of GitHub Actions, by the repository's id.
+    Job(u64),
     /// Nobody: the request carries no token.
     Anonymous,
 }
@@ -458,7 +460,7 @@ impl TokenOwner {
     /// Returns the key under which requests are counted. Ids are unique over all kinds of objects.
     pub(crate) fn id(self) -> u64 {
         match self {
-            Self::Installation(id) | Self::Person(id) => id,
+            Self::Installation(id) | Self::Person(id) | Self::Job(id) => id,
             Self::Anonymous => 0,
         }
     }

@@ -81,7 +81,7 @@ pub(crate) fn exceeded(reset: DateTime<Utc>) -> ApiResponse {
 fn limit(token: &Token) -> u32 {
     match token.owner {
         TokenOwner::Anonymous => MAX_ANONYMOUS,
-        TokenOwner::Installation(_) | TokenOwner::Person(_) => MAX_REQUESTS,
+        TokenOwner::Installation(_) | TokenOwner::Person(_) | TokenOwner::Job(_) => MAX_REQUESTS,
     }
 }
 

@@ -73,7 +73,7 @@ impl<'a> RepositoryCall<'a> {
         match self.token.owner {
             _ if sufficient => Ok(()),
             TokenOwner::Person(_) => Err(ApiResponse::not_accessible_by_person()),
-            TokenOwner::Installation(_) | TokenOwner::Anonymous => {
+            TokenOwner::Installation(_) | TokenOwner::Job(_) | TokenOwner::Anonymous => {
                 // "Rate limits and permissions" of the REST documentation: `;` means "or".
                 let accepted: Vec<_> = names.iter().map(|name| format!("{name}={level}")).collect();
                 let response = ApiResponse::not_accessible_by_app();

@@ -29,6 +29,9 @@ const FIRST_DELIVERY_ID: u64 = 3_804_004_623_172_239_366;
 /// (<https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks>).
 const DELIVERY_RETENTION: Duration = Duration::from_hours(72);
 
+/// Login of the account with which jobs of GitHub Actions write.
+pub(crate) const ACTIONS: &str = "github-actions[bot]";
+
 /// The registered App.
 #[derive(Debug, Clone)]
 pub(crate) struct App {
@@ -225,6 +228,7 @@ impl State {
     pub(crate) fn actor(&self, token: &Token) -> Actor {
         let person = match token.owner {
             TokenOwner::Person(id) => self.users.iter().find(|user| user.id == id),
+            TokenOwner::Job(_) => self.user(ACTIONS),
             TokenOwner::Installation(_) | TokenOwner::Anonymous => None,
         };
         person.map_or_else(|| self.app_actor(), |user| Actor::person(user.clone()))
@@ -241,6 +245,7 @@ impl State {
                     && limit.is_none_or(|limit| limit.contains(&id))
             }
             TokenOwner::Person(person) => repository.role(person) != Role::None,
+            TokenOwner::Job(repository) => repository == id,
             TokenOwner::Anonymous => false,
         }
     }

@@ -208,13 +208,16 @@ impl Forge for GitHub {
         head_sha: &str,
         name: &str,
     ) -> Result<Vec<CheckRun>, ForgeError> {
-        let Account::App { id, .. } = self.account().await? else {
+        let app = match self.account().await? {
+            Account::App { id, .. } => Some(id),
+            Account::Job { .. } => None,
             // People cannot create any.
-            return Ok(Vec::new());
+            Account::Person(_) => return Ok(Vec::new()),
         };
+        let by_app = app.map_or_else(String::new, |id| format!("&app_id={id}"));
         // `filter=latest` would omit all but one of the same name.
         let path = format!(
-            "/commits/{}/check-runs?check_name={}&app_id={id}&filter=all&per_page={PER_PAGE}",
+            "/commits/{}/check-runs?check_name={}{by_app}&filter=all&per_page={PER_PAGE}",
             link::encode(head_sha),
             link::encode(name),
         );
@@ -228,7 +231,8 @@ impl Forge for GitHub {
             .await?;
         Ok(runs
             .into_iter()
-            .filter(|run| run.name == name && run.app.as_ref().is_some_and(|app| app.is(id)))
+            .filter(|run| run.name == name)
+            .filter(|run| app.is_none_or(|id| run.app.as_ref().is_some_and(|app| app.is(id))))
             .map(CheckRun::from)
             .collect())
     }

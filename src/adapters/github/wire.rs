@@ -100,6 +100,12 @@ impl Post {
         }
     }
 
+    /// Whether the bot account `login` wrote it, with whatever App.
+    pub(super) fn is_by_bot(&self, login: &str) -> bool {
+        let author = self.user.as_ref().filter(|user| user.is_bot());
+        author.is_some_and(|user| user.login.eq_ignore_ascii_case(login))
+    }
+
     /// Returns the numeric id of the author's account.
     pub(super) fn author_id(&self) -> Option<u64> {
         self.user.as_ref().map(|user| user.id)

@@ -32,7 +32,13 @@ struct Packages {
 /// GitHub's own client, framework and published data.
 const GITHUB: Packages = Packages {
     folder: "",
-    scripts: &["octokit.mjs", "probot.mjs", "probot-app.mjs", "setup.mjs"],
+    scripts: &[
+        "actionlint.mjs",
+        "octokit.mjs",
+        "probot.mjs",
+        "probot-app.mjs",
+        "setup.mjs",
+    ],
 };
 /// The Claude Code client.
 const CLAUDE: Packages = Packages {
@@ -78,6 +84,61 @@ pub(crate) fn claude() -> Option<&'static Path> {
         Some(program)
     });
     found.as_deref()
+}
+
+/// Returns the folder with the programs of `tests/peers/requirements.txt`, which are installed on
+/// first use into an environment of their own.
+///
+/// If Python is missing, prints a line with `skipped` and the remedy and returns `None`. With
+/// `CI=true` in the environment it panics instead.
+pub(crate) fn python_programs() -> Option<&'static Path> {
+    static PROGRAMS: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let found = PROGRAMS.get_or_init(|| {
+        let has_venv = Command::new("python3").args(["-m", "ensurepip", "--version"]).output();
+        if !has_venv.is_ok_and(|output| output.status.success()) {
+            skipped("`python3 -m venv` cannot be run: install Python 3 with its module venv (package python3-venv)");
+            return None;
+        }
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let folder = target.parent().unwrap_or(target).join("peers-python");
+        install_python(&folder).unwrap_or_else(|error| panic!("the peers cannot be installed: {error}"));
+        Some(folder.join("environment/bin"))
+    });
+    found.as_deref()
+}
+
+fn install_python(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let guard = File::create(folder.join("lock"))?;
+    guard.lock()?;
+    let requirements = Path::new(SOURCE).join("requirements.txt");
+    let wanted = fs::read_to_string(&requirements)?;
+    let stamp = folder.join("installed");
+    if fs::read_to_string(&stamp).is_ok_and(|text| text == wanted) {
+        return Ok(());
+    }
+    fs::write(&stamp, "installing")?;
+    let mut venv = Command::new("python3");
+    venv.args(["-m", "venv", "--clear"])
+        .arg(folder.join("environment"));
+    let mut pip = Command::new(folder.join("environment/bin/pip"));
+    pip.args([
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--only-binary",
+        ":all:",
+        "--requirement",
+    ])
+    .arg(&requirements);
+    for command in [&mut venv, &mut pip] {
+        let output = command.stdin(Stdio::null()).output()?;
+        if !output.status.success() {
+            let text = String::from_utf8_lossy(&output.stderr);
+            return Err(io::Error::other(format!("{command:?}: {text}")));
+        }
+    }
+    fs::write(stamp, wanted)
 }
 
 /// Returns the path of Chromium, which comes from the system.

@@ -57,6 +57,7 @@ impl Rig {
             settings: Arc::new(settings),
             agent: None,
             checkouts: None,
+            forgetful: false,
         };
         Self {
             clock,

@@ -14,10 +14,10 @@ use crate::actions::{IssueChange, ReactionTarget};
 use crate::error::{Result, SimulatorError};
 use crate::faults::WebhookFault;
 use crate::model::{
-    Actor, Attachment, DEFAULT_BRANCH, Delivery, Installation, Repository, Role, Token, TokenOwner,
-    User, UserKind,
+    Actor, Attachment, DEFAULT_BRANCH, Delivery, Installation, Repository, Role, Token,
+    TokenFormat, TokenOwner, User, UserKind,
 };
-use crate::state::State;
+use crate::state::{ACTIONS, State};
 use crate::task_list::toggle_checkbox;
 use crate::{attachments, auth, sender};
 
@@ -121,6 +121,29 @@ impl Simulator {
     /// Creates a person's token with read permissions and write permission for issues.
     pub fn writing_token(&self, login: &str) -> SecretString {
         self.add_token(login, "write")
+    }
+
+    /// Creates the token of a job of GitHub Actions in a repository, with these permissions: name
+    /// and `read` or `write`. The job writes as `github-actions[bot]`.
+    pub fn job_token(
+        &self,
+        repository: &str,
+        permissions: &[(&str, &str)],
+    ) -> Result<SecretString> {
+        self.in_repository(repository, |state, id| {
+            state.user_or_new(ACTIONS, UserKind::Bot);
+            let permissions = permissions.iter();
+            let access = Token {
+                owner: TokenOwner::Job(id),
+                permissions: permissions
+                    .map(|(name, level)| ((*name).to_owned(), (*level).to_owned()))
+                    .collect(),
+                ..Token::anonymous()
+            };
+            let token = auth::installation_token(TokenFormat::Classic, state.app.id);
+            state.tokens.insert(token.clone(), access);
+            Ok(SecretString::from(token))
+        })
     }
 
     fn add_token(&self, login: &str, issues: &str) -> SecretString {
