@@ -144,6 +144,7 @@ impl Bot {
     }
 
     /// Returns why GitHub has not confirmed the App yet; `None` once it has.
+    #[cfg(feature = "simulator")]
     pub(super) fn unconfirmed(&self) -> watch::Receiver<Option<String>> {
         self.start.unconfirmed.subscribe()
     }
