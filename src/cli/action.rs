@@ -248,7 +248,7 @@ async fn perform(
         settings: Arc::new(config.engine.clone()),
         agent: None,
         checkouts: None,
-        forgetful: true,
+        search_first: true,
     };
     work(&services, clock.now().plus(PATIENCE))
         .await

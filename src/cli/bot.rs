@@ -111,7 +111,7 @@ impl Bot {
             settings: Arc::new(config.engine.clone()),
             agent,
             checkouts,
-            forgetful: false,
+            search_first: false,
         };
         let sweep = Sweep::new(
             Arc::clone(&github),

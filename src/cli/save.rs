@@ -218,7 +218,7 @@ impl Save {
             settings: Arc::new(engine),
             agent: None,
             checkouts: None,
-            forgetful: false,
+            search_first: false,
         };
         let done = if self.dry_run {
             local_save::look(&parts, &order, &prepared)

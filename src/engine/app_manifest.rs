@@ -15,8 +15,8 @@ const HOMEPAGE: &str = "https://github.com/planwright/planwright";
 
 const DESCRIPTION: &str = "Saves implementation plans from conversations as issues: comment /save-plan on an issue or a pull request.";
 
-/// An address to which GitHub cannot deliver. GitHub refuses a webhook without an address, and
-/// requires an active webhook for its log. The top-level domain is reserved for names that never
+/// An address to which GitHub cannot deliver. GitHub refuses a webhook without an address, and it is
+/// not known whether it logs deliveries of one that is not active. The top-level domain is reserved for names that never
 /// resolve (RFC 2606), so that no deliveries reach anybody.
 const NOWHERE: &str = "https://planwright.invalid";
 
@@ -66,8 +66,7 @@ pub struct Manifest {
     url: &'static str,
     description: &'static str,
     hook_attributes: HookAttributes,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    redirect_url: Option<String>,
+    redirect_url: String,
     public: bool,
     request_oauth_on_install: bool,
     default_permissions: Map<String, Value>,
@@ -113,7 +112,7 @@ impl Manifest {
                 url: format!("{}{}", root.trim_end_matches('/'), options.webhook_path),
                 active: true,
             },
-            redirect_url: Some(options.redirect_url.to_string()),
+            redirect_url: options.redirect_url.to_string(),
             public: false,
             request_oauth_on_install: false,
             default_permissions: permissions.into_iter().collect(),

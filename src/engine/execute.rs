@@ -101,7 +101,7 @@ fn effects(parts: &Services, lease: &Lease, since: Millis) -> Effects {
         lease: lease.clone(),
         adopt_delay: parts.settings.worker.adopt_delay,
         since,
-        search_first: parts.forgetful,
+        search_first: parts.search_first,
     }
 }
 

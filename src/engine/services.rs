@@ -24,7 +24,7 @@ pub struct Services {
     pub agent: Option<Arc<dyn Agent>>,
     /// The copies of repositories that agents read; `None` if they get none.
     pub checkouts: Option<Arc<dyn Checkouts>>,
-    /// Whether the store begins empty in each process, so that what earlier ones wrote is searched
-    /// on GitHub.
-    pub forgetful: bool,
+    /// Whether the store begins empty in each process, so that GitHub is searched for what earlier
+    /// ones wrote before anything is created.
+    pub search_first: bool,
 }

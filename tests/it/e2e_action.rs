@@ -15,6 +15,8 @@ use tokio::process::Command;
 use crate::simulator_support::KEYS;
 use crate::support::rig::PLAN;
 
+/// Timeout of every wait, far longer than needed.
+const PATIENCE: std::time::Duration = std::time::Duration::from_mins(1);
 const REPO: &str = "acme/search";
 const PROGRAM: &str = env!("CARGO_BIN_EXE_planwright");
 const PERMISSIONS: [(&str, &str); 4] = [
@@ -249,9 +251,12 @@ async fn a_job_that_was_killed_is_continued_by_the_next_one() {
         .spawn()
         .unwrap();
     // The status comment is there, and the plan issue is being written.
-    while world.github.faults().injected() == 0 {
-        tokio::task::yield_now().await;
-    }
+    let injected = async {
+        while world.github.faults().injected() == 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, injected).await.unwrap();
     first.kill().await.unwrap();
     let job = world.job(&[("binary", PROGRAM)]).await;
     assert!(job.succeeded, "{}", job.log);

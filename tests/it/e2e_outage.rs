@@ -212,7 +212,7 @@ impl Process {
                 settings: Arc::new(settings),
                 agent: None,
                 checkouts: None,
-                forgetful: false,
+                search_first: false,
             };
             (store, Worker::new(parts, "storm"), sweep, scan)
         });

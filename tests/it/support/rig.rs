@@ -57,7 +57,7 @@ impl Rig {
             settings: Arc::new(settings),
             agent: None,
             checkouts: None,
-            forgetful: false,
+            search_first: false,
         };
         Self {
             clock,
