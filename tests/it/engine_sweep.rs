@@ -226,6 +226,14 @@ impl World {
         .await
     }
 
+    /// Waits until the threads of a store that was dropped have given its lock back.
+    fn wait_for_lock(&self) {
+        let Ok(lock) = std::fs::File::open(self.folder.path().join("p.db.lock")) else {
+            return;
+        };
+        lock.lock().unwrap();
+    }
+
     /// Stores a watermark, as an earlier process would have.
     async fn read_until(&self, watermark: Millis) {
         let process = self.process().await;
@@ -420,6 +428,7 @@ fn a_kill_at_any_moment_loses_and_repeats_nothing() {
             poll_times(process.sweep.run(), polls).await
         });
         drop(killed);
+        world.wait_for_lock();
         let last = runtime();
         let found = last.block_on(async {
             let process = world.process().await;

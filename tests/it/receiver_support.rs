@@ -100,6 +100,10 @@ pub(crate) struct FakeStore {
     pub(crate) gate: Semaphore,
     /// Grows when a delivery has entered `accept`.
     pub(crate) entered: Semaphore,
+    /// Permits to leave `record_decisions`; one is used for each batch.
+    pub(crate) record_gate: Semaphore,
+    /// Grows when a batch of decisions is being written.
+    pub(crate) recorded: Semaphore,
 }
 
 impl FakeStore {
@@ -113,6 +117,8 @@ impl FakeStore {
             ping_fails: AtomicBool::new(false),
             gate: Semaphore::new(Semaphore::MAX_PERMITS),
             entered: Semaphore::new(0),
+            record_gate: Semaphore::new(Semaphore::MAX_PERMITS),
+            recorded: Semaphore::new(0),
         }
     }
 
@@ -151,6 +157,8 @@ impl Store for FakeStore {
 
     async fn record_decisions(&self, decisions: &[DecisionRecord]) -> Outcome<()> {
         self.decisions.lock().unwrap().extend_from_slice(decisions);
+        self.recorded.add_permits(1);
+        self.record_gate.acquire().await.unwrap().forget();
         Ok(())
     }
     async fn decisions_at(&self, _: u64, _: u64, _: u32) -> Outcome<Vec<DecisionRecord>> {

@@ -449,3 +449,27 @@ async fn every_signed_delivery_leaves_one_decision() {
         Some("no command in this comment")
     );
 }
+
+/// Under load there is always a decision that came during the last write. If it were written at
+/// once, each write would hold a few decisions, and cost as much as one for all.
+#[tokio::test]
+async fn a_decision_that_comes_during_a_write_waits_for_others() {
+    let rig = start().await;
+    let store = &rig.store;
+    let before = store.record_gate.available_permits();
+    store.record_gate.forget_permits(before);
+    let push = || Delivery::new("push", "{}");
+    rig.send(&push()).await;
+    let flushing = tokio::spawn({
+        let intake = std::sync::Arc::clone(&rig.intake);
+        async move { intake.flush().await }
+    });
+    store.recorded.acquire().await.unwrap().forget();
+    rig.send(&push()).await;
+    store.record_gate.add_permits(1);
+    flushing.await.unwrap();
+    assert_eq!(store.decisions.lock().unwrap().len(), 1);
+    store.record_gate.add_permits(1);
+    rig.intake.flush().await;
+    assert_eq!(store.decisions.lock().unwrap().len(), 2);
+}

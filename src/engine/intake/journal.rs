@@ -109,7 +109,13 @@ async fn run(
             if let Err(error) = store.record_decisions(&batch).await {
                 tracing::error!(%error, decisions = batch.len(), "decisions could not be recorded");
             }
+            // What came while a batch was written waits for the next time, or there would always be
+            // a few decisions left to write.
+            let is_last = batch.len() < MAX_BATCH;
             batch.clear();
+            if is_last {
+                break;
+            }
         }
         if let Some(flushed) = flushed {
             // The caller may have stopped waiting.
