@@ -10,6 +10,7 @@ mod check;
 mod check_content;
 mod completions;
 mod config;
+mod database;
 mod doctor;
 mod extract;
 mod failure;

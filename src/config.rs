@@ -29,7 +29,7 @@ use crate::engine::settings::Settings;
 use crate::engine::steps::source::attachment::web_root;
 use crate::setting::Rule::{
     AccountIds, AppId, BaseUrl, Boolean, Integer, Line, LogFilter, OneOf, OptionalPath, Path,
-    SocketAddress, WebhookPath,
+    PostgresUrl, SocketAddress, WebhookPath,
 };
 use crate::setting::{days, milliseconds, optional, seconds, settings, url};
 
@@ -232,7 +232,16 @@ settings! {
     pub struct Store in "store" {
         /// The SQLite file. Its folder must exist. The files whose names continue this one with
         /// `-wal`, `-shm` and `.changes` belong to it: move, back up and restore them together.
+        /// Not used where `url` is set.
         path: PathBuf = "planwright.db", Path;
+        /// The PostgreSQL database that several processes share, without the password; empty for
+        /// SQLite. `sslmode=verify-full` and `sslrootcert=FILE` as parameters check the server's
+        /// certificate.
+        url: Option<String> as "optional" = "", PostgresUrl;
+        /// File with the password of the user in `url`; empty for none.
+        password_file: Option<PathBuf> as "optional" = "", OptionalPath;
+        /// Maximum number of connections of one process to PostgreSQL. One more listens.
+        max_connections: u32 = 10, Integer(2, 1_000, "connections");
         /// Maximum number of deliveries that wait to be written. Further ones are answered with
         /// 503.
         queue_depth: usize = 1024, Integer(1, 100_000, "deliveries");

@@ -21,6 +21,7 @@ pub mod messages;
 pub mod model;
 pub mod planner;
 pub mod prompt;
+pub mod replicas;
 pub mod research;
 pub mod scan;
 pub mod services;

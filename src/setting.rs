@@ -70,6 +70,8 @@ pub enum Rule {
     SocketAddress,
     /// The path of the webhook endpoint.
     WebhookPath,
+    /// The URL of a PostgreSQL database without a password; may be empty.
+    PostgresUrl,
     /// The base URL of an API.
     BaseUrl,
     /// The base URL of the model's API; may be empty.

@@ -12,7 +12,7 @@ use axum::routing::any;
 use http::StatusCode;
 use http_body_util::BodyExt;
 use planwright::adapters::clock::SystemClock;
-use planwright::adapters::store::{SqliteOptions, SqliteStore};
+use planwright::adapters::store::{SqlStore, SqliteOptions};
 use planwright::adapters::telemetry::LineFormat;
 use planwright::adapters::web::health::{Health, StoreCheck};
 use planwright::adapters::web::{self, server};
@@ -115,7 +115,7 @@ async fn bot(queue_depth: usize, database: PathBuf) -> Outcome<Router> {
         ..SqliteOptions::default()
     };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let store = SqliteStore::open(&database, options, clock.now()).await?;
+    let store = SqlStore::open_sqlite(&database, options, clock.now()).await?;
     let store: Arc<dyn Store> = Arc::new(store);
     let checks = vec![Box::new(StoreCheck(Arc::clone(&store))) as _];
     let health = Arc::new(Health::new(Arc::clone(&clock), checks));

@@ -25,6 +25,7 @@ use crate::engine::clock::Clock;
 use crate::engine::forge::ForgeError;
 use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::{Actor, Repo};
+use crate::engine::replicas::Replicas;
 
 mod activity;
 mod app;
@@ -230,6 +231,14 @@ impl GitHub {
                 config.redactor,
             )
         })
+    }
+
+    /// Agrees on the times of writes and on rate limits with the other processes that write for the
+    /// same installations.
+    #[must_use]
+    pub fn with_replicas(mut self, replicas: Option<Arc<dyn Replicas>>) -> Self {
+        self.api.replicas = replicas;
+        self
     }
 
     /// Creates a person's client. Validates the settings without sending a request. Must be called

@@ -2,11 +2,31 @@
 //!
 //! SQLite is the embedded default: one file, one process, nothing to install. Every write is on
 //! disk (WAL, `synchronous=FULL`) before the call returns; deliveries that arrive together share
-//! one commit.
+//! one commit. PostgreSQL is for several processes that share the work. Both execute the same
+//! [`queries`].
 
+mod database;
+mod errors;
+mod group_commit;
+mod history;
+mod postgres;
+mod queries;
+mod sql;
+mod sql_store;
 mod sqlite;
 pub mod volume;
 
-pub use sqlite::{
-    History, Inspected, MAX_WAIT_AFTER_START, SCHEMA, SqliteOptions, SqliteStore, inspect,
-};
+use std::time::Duration;
+
+pub use history::History;
+pub use postgres::{InspectedPostgres, PostgresOptions, inspect_postgres};
+pub use sql_store::SqlStore;
+pub use sqlite::{Inspected, SCHEMA, SqliteOptions, check_sqlite, inspect};
+
+/// Longest time that a waiting run waits after the start of a SQLite store before it is looked at:
+/// the longest default pause after a fault. A run that has to wait longer, for people or a limit,
+/// then waits again.
+pub const MAX_WAIT_AFTER_START: Duration = Duration::from_mins(5);
+
+/// Number of times that an operation is executed again after a conflict with other processes.
+const MAX_CONFLICTS: u32 = 5;

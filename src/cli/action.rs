@@ -21,7 +21,7 @@ use super::failure::print;
 use super::{Failure, block_on, input, terminal};
 use crate::adapters::clock::SystemClock;
 use crate::adapters::github::{GitHub, PersonConfig};
-use crate::adapters::store::{SqliteOptions, SqliteStore};
+use crate::adapters::store::{SqlStore, SqliteOptions};
 use crate::config::{Config, Sources, load};
 use crate::engine::clock::Clock;
 use crate::engine::decide::{AppIdentity, AppSlug, Decision, decide};
@@ -215,7 +215,7 @@ async fn perform(
     .map_err(|error| Failure::Usage(format!("{TOKEN}: {error}")))?;
     let folder = tempfile::tempdir().map_err(|error| failed(&error))?;
     let path = folder.path().join("action.db");
-    let store = SqliteStore::open(&path, SqliteOptions::default(), clock.now())
+    let store = SqlStore::open_sqlite(&path, SqliteOptions::default(), clock.now())
         .await
         .map_err(|error| failed(&error))?;
     let store: Arc<dyn Store> = Arc::new(store);

@@ -9,10 +9,9 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::{Failure, trouble};
+use super::{Failure, database, trouble};
 use crate::adapters::github::{GitHub, GitHubConfig};
 use crate::adapters::redact::Redactor;
-use crate::adapters::store::{SqliteOptions, SqliteStore};
 use crate::adapters::web::health::{AppCheck, Health, StoreCheck};
 use crate::adapters::web::{self, server};
 use crate::adapters::webhook::Receiver;
@@ -21,10 +20,11 @@ use crate::engine::clock::Clock;
 use crate::engine::decide::AppSlug;
 use crate::engine::forge::ForgeError;
 use crate::engine::intake::Intake;
+use crate::engine::replicas::Leader;
 use crate::engine::scan::Scan;
 use crate::engine::services::Services;
 use crate::engine::settings::Backoff;
-use crate::engine::store::{Store, StoreError};
+use crate::engine::store::Store;
 use crate::engine::sweep::Sweep;
 use crate::engine::worker::Workers;
 
@@ -50,11 +50,17 @@ pub(super) struct Bot {
 struct Start {
     github: Arc<GitHub>,
     slug: AppSlug,
-    sweep: Sweep<GitHub>,
-    scan: Scan<GitHub>,
+    search: Search,
     parts: Services,
     /// Why GitHub has not confirmed the App yet; `None` once it has.
     unconfirmed: watch::Sender<Option<String>>,
+}
+
+/// The search for missed commands, in one process at a time.
+struct Search {
+    leader: Leader,
+    sweep: Sweep<GitHub>,
+    scan: Scan<GitHub>,
 }
 
 impl Bot {
@@ -67,20 +73,11 @@ impl Bot {
         secrets: &Secrets,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, Failure> {
-        let failed = |error: &dyn std::fmt::Display| Failure::failed(error.to_string());
-        let options = SqliteOptions {
-            queue_depth: config.store.queue_depth,
-            ..SqliteOptions::default()
-        };
-        let store = SqliteStore::open(&config.store.path, options, clock.now())
-            .await
-            .map_err(|error| match error {
-                // Exit code 2 prevents a restart: only the operator can resolve a lost store.
-                StoreError::Lost(_) => Failure::Usage(error.to_string()),
-                error => failed(&error),
-            })?;
-        let store: Arc<dyn Store> = Arc::new(store);
-        let github = Arc::new(github(config, secrets, &clock)?);
+        let (store, clock) = database::open(config, secrets, clock).await?;
+        let replicas = store.replicas();
+        let store: Arc<dyn Store> = store;
+        let github = github(config, secrets, &clock)?.with_replicas(replicas.clone());
+        let github = Arc::new(github);
         let facts = config.facts();
         let slug = facts.app_slug.clone();
         let intake = Arc::new(Intake::new(
@@ -127,11 +124,15 @@ impl Bot {
             Arc::clone(&parts.clock),
             config.engine.scan.clone(),
         );
+        let search = Search {
+            leader: Leader::new(replicas, Arc::clone(&parts.clock), "search"),
+            sweep,
+            scan,
+        };
         let start = Start {
             github,
             slug,
-            sweep,
-            scan,
+            search,
             parts,
             unconfirmed,
         };
@@ -178,9 +179,17 @@ impl Bot {
             if started.is_err() {
                 stop.cancel();
             }
-            if let Some((sweep, scan, workers)) = started? {
+            if let Some((search, workers)) = started? {
                 let pulls = config.server.transport.pulls();
-                tokio::join!(sweep.drive(pulls, &stop), scan.drive(&stop));
+                let Search {
+                    leader,
+                    sweep,
+                    scan,
+                } = &search;
+                let work = |stop: CancellationToken| async move {
+                    tokio::join!(sweep.drive(pulls, &stop), scan.drive(&stop));
+                };
+                leader.drive(&stop, work).await;
                 workers.stop(config.server.shutdown_grace).await;
             }
             Ok(())
@@ -200,13 +209,16 @@ impl Start {
         self,
         config: &Config,
         stop: &CancellationToken,
-    ) -> Result<Option<(Sweep<GitHub>, Scan<GitHub>, Workers)>, Failure> {
+    ) -> Result<Option<(Search, Workers)>, Failure> {
         let starting = async {
             self.confirm(config).await?;
+            if !self.search.leader.leads().await {
+                return Ok(());
+            }
             tokio::select! {
                 () = async {
-                    self.sweep.round(config.server.transport.pulls()).await;
-                    self.scan.round().await;
+                    self.search.sweep.round(config.server.transport.pulls()).await;
+                    self.search.scan.round().await;
                 } => {}
                 () = self.parts.clock.sleep(MAX_FIRST_SEARCH) => {
                     tracing::warn!(
@@ -222,7 +234,7 @@ impl Start {
             started = starting => started?,
         }
         let workers = Workers::start(self.parts, config.store.retention);
-        Ok(Some((self.sweep, self.scan, workers)))
+        Ok(Some((self.search, workers)))
     }
 
     /// Asks GitHub for the App until it answers. Each reason for trying again is logged once.
@@ -284,6 +296,7 @@ pub(super) fn github(
     let mut known = secrets.webhook.clone();
     known.push(key.clone());
     known.extend(secrets.agent_key.clone());
+    known.extend(secrets.store_password.clone());
     let mut settings = GitHubConfig::new(config.github.api_url.clone(), config.github.app_id, key);
     settings.write_gap = config.github.write_gap;
     settings.notify_gap = config.github.notify_gap;

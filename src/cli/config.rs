@@ -8,7 +8,7 @@ use crate::adapters::agent::limits::enforcement;
 use crate::adapters::agent::network;
 use crate::adapters::agent::sandbox::{Protection, active, network_gap};
 use crate::adapters::agent::{OpenError, SandboxMode, exposed};
-use crate::adapters::store::SqliteStore;
+use crate::adapters::store::check_sqlite;
 use crate::config::Loaded;
 use crate::config::agent::{Agent, AgentKind};
 use crate::engine::settings::NetworkMode;
@@ -60,7 +60,7 @@ impl Config {
             sandbox?;
             secrets?;
             network?;
-            return SqliteStore::check(&loaded.config.store.path)
+            return check_sqlite(&loaded.config.store.path)
                 .map_err(|error| Failure::Usage(error.to_string()));
         }
         let agent = &loaded.config.agent;

@@ -6,7 +6,7 @@ use clap::Args;
 use url::Url;
 
 use super::failure::print;
-use super::{Failure, Settings, block_on, bot, trouble};
+use super::{Failure, Settings, block_on, bot, database, trouble};
 use crate::adapters::clock::SystemClock;
 use crate::adapters::github::GitHub;
 use crate::adapters::store::History;
@@ -97,9 +97,7 @@ async fn gather(loaded: &Loaded, question: Question) -> Result<Evidence, Failure
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let config = &loaded.config;
     let failed = |error: &dyn std::fmt::Display| Failure::failed(error.to_string());
-    let history = History::open(&config.store.path)
-        .await
-        .map_err(|error| failed(&error))?;
+    let history = database::history(config, &loaded.secrets).await?;
     let github = bot::github(config, &loaded.secrets, &clock)?;
     let (owner, name) = question.repository.split_once('/').unwrap_or_default();
     let why =

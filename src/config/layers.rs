@@ -87,15 +87,16 @@ pub(super) const PREFIX: &str = "PLANWRIGHT_";
 
 /// The variables that hold secrets. Variables with the prefix that are not listed here set a key,
 /// except [`token::OWN`].
-pub(super) const SECRET_VARIABLES: [&str; 3] = [
+pub(super) const SECRET_VARIABLES: [&str; 4] = [
     "PLANWRIGHT_WEBHOOK_SECRETS",
     "PLANWRIGHT_GITHUB_PRIVATE_KEY",
     "PLANWRIGHT_AGENT_API_KEY",
+    "PLANWRIGHT_STORE_PASSWORD",
 ];
 
 /// Keys under which users might try to set a secret. Each entry is the key, the variable to use
 /// instead and the key of the secret file to use instead.
-const SECRET_KEYS: [(&str, &str, &str); 8] = [
+const SECRET_KEYS: [(&str, &str, &str); 9] = [
     (
         "webhook.secret",
         SECRET_VARIABLES[0],
@@ -128,6 +129,7 @@ const SECRET_KEYS: [(&str, &str, &str); 8] = [
     ),
     ("agent.api_key", SECRET_VARIABLES[2], "agent.api_key_file"),
     ("agent.key", SECRET_VARIABLES[2], "agent.api_key_file"),
+    ("store.password", SECRET_VARIABLES[3], "store.password_file"),
 ];
 
 /// A key with its effective value.

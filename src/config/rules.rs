@@ -16,7 +16,7 @@ use crate::formats::erk::Version;
 use crate::setting::Rule::{
     self, AbsolutePaths, AccountIds, AllowedHosts, AppId, Arguments, BaseUrl, Boolean, Dollars,
     ErkVersion, FileNames, Globs, HostNames, Integer, Line, LogFilter, ModelUrl, NextSteps, OneOf,
-    OptionValue, OptionalPath, Path, SocketAddress, Variables, WebhookPath,
+    OptionValue, OptionalPath, Path, PostgresUrl, SocketAddress, Variables, WebhookPath,
 };
 use crate::setting::names;
 
@@ -52,6 +52,10 @@ pub(super) fn allowed(rule: Rule) -> String {
         ModelUrl => {
             "an https URL without user name and query, or an http URL on this computer, e.g. http://127.0.0.1:8080"
         }
+        PostgresUrl => {
+            "a URL without password such as postgres://planwright@db.example.com:5432/planwright; the password belongs \
+             in PLANWRIGHT_STORE_PASSWORD or the file that `store.password_file` names"
+        }
         HostNames => "comma-separated host names, e.g. store.example.com, *.example.com",
         FileNames => "comma-separated file names, e.g. PLAN.md, *.plan.md",
         Globs => {
@@ -71,7 +75,9 @@ pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
             let mut error = merged.impossible(&entry.key, &why);
             if let ConfigError::Impossible { value, .. } = &mut error {
                 match entry.rule {
-                    AllowedHosts | BaseUrl | ModelUrl => *value = without_secrets(value),
+                    AllowedHosts | BaseUrl | ModelUrl | PostgresUrl => {
+                        *value = without_secrets(value);
+                    }
                     Variables => *value = agent::names_only(&entry.value),
                     _ => {}
                 }
@@ -148,6 +154,14 @@ fn is_base(url: &Url) -> bool {
         && url.query().is_none()
 }
 
+/// Returns whether an address is that of a PostgreSQL database, without a password.
+fn is_postgres(url: &Url) -> bool {
+    matches!(url.scheme(), "postgres" | "postgresql")
+        && url.path().len() > 1
+        && url.password().is_none()
+        && url.query_pairs().all(|(name, _)| name != "password")
+}
+
 /// Returns an error text if the value breaks the rule.
 fn broken(rule: Rule, value: &Value) -> Option<String> {
     let text = value.as_str().unwrap_or_default();
@@ -188,6 +202,7 @@ fn broken(rule: Rule, value: &Value) -> Option<String> {
             let safe = |url: &Url| url.scheme() == "https" || is_this_machine(url);
             text.is_empty() || Url::parse(text).is_ok_and(|url| is_base(&url) && safe(&url))
         }
+        PostgresUrl => text.is_empty() || Url::parse(text).is_ok_and(|url| is_postgres(&url)),
         HostNames => {
             let wrong = names(text).find(|name| !is_host(name))?;
             return Some(format!(

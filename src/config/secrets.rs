@@ -27,12 +27,15 @@ pub struct Secrets {
     pub private_key: Option<SecretString>,
     /// Key for the model's API.
     pub agent_key: Option<SecretString>,
+    /// Password of the user in `store.url`.
+    pub store_password: Option<SecretString>,
     /// Environment variables of this process that are passed to the agent. Any of them may be a
     /// secret.
     pub agent_environment: Vec<(String, SecretString)>,
     pub(super) webhook_origin: String,
     pub(super) private_key_origin: String,
     pub(super) agent_key_origin: String,
+    pub(super) store_password_origin: String,
 }
 
 /// Loads the secrets and returns them with warnings.
@@ -40,7 +43,7 @@ pub(super) fn load(
     config: &Config,
     sources: &Sources,
 ) -> Result<(Secrets, Vec<String>), ConfigError> {
-    let [webhook, key, agent_key] = SECRET_VARIABLES;
+    let [webhook, key, agent_key, password] = SECRET_VARIABLES;
     let mut secrets = Secrets::default();
     let webhook_file = config.webhook.secrets_file.as_deref();
     if let Some((text, origin)) = one(sources, webhook, webhook_file, "webhook.secrets_file")? {
@@ -90,6 +93,18 @@ pub(super) fn load(
         secrets.agent_key = Some(SecretString::from(key));
         secrets.agent_key_origin = origin;
     }
+    let password_file = config.store.password_file.as_deref();
+    if let Some((text, origin)) = one(sources, password, password_file, "store.password_file")? {
+        let text = text.expose_secret().trim_end_matches(['\r', '\n']);
+        if text.is_empty() {
+            return Err(ConfigError::Secret {
+                place: origin,
+                why: "holds no password".to_owned(),
+            });
+        }
+        secrets.store_password = Some(SecretString::from(text));
+        secrets.store_password_origin = origin;
+    }
     secrets.agent_environment = config
         .agent
         .environment
@@ -100,6 +115,7 @@ pub(super) fn load(
         (webhook_file, "webhook.secrets_file"),
         (key_file, "github.private_key_file"),
         (agent_file, "agent.api_key_file"),
+        (password_file, "store.password_file"),
     ];
     let mut warnings: Vec<String> = files
         .into_iter()

@@ -12,7 +12,7 @@ pub(super) fn show(merged: &Merged, secrets: &Secrets) -> String {
     let mut out = String::from(
         "# Effective configuration. Secrets come from the environment or from files:\n",
     );
-    let [webhook, key, agent_key] = SECRET_VARIABLES;
+    let [webhook, key, agent_key, password] = SECRET_VARIABLES;
     secret(
         &mut out,
         webhook,
@@ -30,6 +30,12 @@ pub(super) fn show(merged: &Merged, secrets: &Secrets) -> String {
         agent_key,
         usize::from(secrets.agent_key.is_some()),
         &secrets.agent_key_origin,
+    );
+    secret(
+        &mut out,
+        password,
+        usize::from(secrets.store_password.is_some()),
+        &secrets.store_password_origin,
     );
     let mut last = "";
     for entry in &merged.0 {

@@ -9,7 +9,7 @@ use super::execute::{self};
 use super::forge::ForgeError;
 use super::services::Services;
 use super::steps::{Context, publish};
-use super::store::{Claimed, NewDelivery, NewRun, RunOutcome, StoreError};
+use super::store::{ClaimLimits, Claimed, NewDelivery, NewRun, RunOutcome, StoreError};
 use crate::engine::model::failure::Code;
 use crate::engine::model::intake::Source;
 use crate::engine::model::progress::{Prepared, Progress, Saved};
@@ -334,7 +334,8 @@ fn delivery(order: &Order, key: &str, now: Millis) -> NewDelivery {
 async fn claim(parts: &Services, key: &str) -> Result<Claimed, StoreError> {
     loop {
         let now = parts.clock.now();
-        let Some(claimed) = parts.store.claim(OWNER, now, LEASE).await? else {
+        let limits = ClaimLimits::default();
+        let Some(claimed) = parts.store.claim(OWNER, now, LEASE, &limits).await? else {
             return Err(StoreError::Failed(
                 "the save is not in its queue; delete the file and look for the plan issue by hand"
                     .to_owned(),

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::engine::model::agent::{Limits, Micros};
 use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::Repo;
-use crate::engine::store::{AnswerLimits, Budget};
+use crate::engine::store::{AnswerLimits, Budget, ClaimLimits};
 use crate::formats::block::PlanForm;
 use crate::formats::command::{Command, REGISTRY};
 use crate::formats::erk::Version;
@@ -100,6 +100,12 @@ settings! {
     pub struct WorkerSettings in "worker" {
         /// Maximum number of runs that are executed at the same time.
         concurrency: usize = 8, Integer(1, 256, "runs");
+        /// Maximum number of runs of one installation that are executed at the same time, by all
+        /// processes that share the database; 0 for no limit.
+        per_installation: Option<u64> as "limit" = 0, Integer(0, 10_000, "runs");
+        /// Maximum number of runs of one repository that are executed at the same time; 0 for no
+        /// limit.
+        per_repository: Option<u64> as "limit" = 0, Integer(0, 10_000, "runs");
         /// Duration of the lease on a run, in seconds. It is renewed at a third of it; a run whose
         /// lease has expired is executed again.
         lease("lease_seconds"): Duration as "seconds" = 30, Integer(5, 3_600, "seconds");
@@ -123,6 +129,14 @@ settings! {
 }
 
 impl WorkerSettings {
+    /// Returns how many runs are executed at the same time.
+    pub fn limits(&self) -> ClaimLimits {
+        ClaimLimits {
+            installation: self.per_installation,
+            repository: self.per_repository,
+        }
+    }
+
     /// Returns the delays after temporary faults.
     pub fn delays(&self) -> Backoff {
         Backoff {

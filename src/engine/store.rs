@@ -126,6 +126,15 @@ pub struct Lease {
     pub fence: i64,
 }
 
+/// Maximum numbers of runs at the same time, in all processes; `None` means no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ClaimLimits {
+    /// Per installation.
+    pub installation: Option<u64>,
+    /// Per repository.
+    pub repository: Option<u64>,
+}
+
 /// A claimed run.
 #[derive(Debug, Clone)]
 pub struct Claimed {
@@ -449,14 +458,17 @@ pub trait Store: Send + Sync + 'static {
     /// Replaces the result of [`Store::scan_state`].
     async fn save_scan_state(&self, repo: u64, state: &ScanState) -> Result<(), StoreError>;
 
-    /// Claims one ready run, or a waiting one that is due: fairly across repositories, and oldest
-    /// first within a repository. A run whose trigger or progress cannot be read is failed with
+    /// Claims one ready run, or a waiting one that is due: of the installation with the fewest
+    /// running ones, then of the repository with the fewest, then the one that has waited longest.
+    /// Installations and repositories that have as many running as `limits` allow are skipped. A run
+    /// whose trigger or progress cannot be read is failed with
     /// [`Internal`](Code::Internal), and [`StoreError::Corrupt`] is returned.
     async fn claim(
         &self,
         owner: &str,
         now: Millis,
         lease: Duration,
+        limits: &ClaimLimits,
     ) -> Result<Option<Claimed>, StoreError>;
 
     /// Claims a run that is not acknowledged and cannot start at once because it is blocked, or has

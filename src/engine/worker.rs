@@ -73,7 +73,13 @@ impl Worker {
     pub async fn step(&self) -> Result<Outcome, StoreError> {
         let now = self.parts.clock.now();
         let lease = self.parts.settings.worker.lease;
-        let Some(claimed) = self.parts.store.claim(&self.owner, now, lease).await? else {
+        let limits = self.parts.settings.worker.limits();
+        let Some(claimed) = self
+            .parts
+            .store
+            .claim(&self.owner, now, lease, &limits)
+            .await?
+        else {
             return Ok(match self.parts.store.next_due().await? {
                 Some(due) => Outcome::Wait(due),
                 None => Outcome::Idle,

@@ -17,7 +17,7 @@ use chrono::{DateTime, Utc};
 use github_simulator::model::Role;
 use github_simulator::{Simulator, SimulatorOptions, WebhookFault};
 use planwright::adapters::github::{GitHub, GitHubConfig};
-use planwright::adapters::store::{SqliteOptions, SqliteStore};
+use planwright::adapters::store::{SqlStore, SqliteOptions};
 use planwright::adapters::web::health::Health;
 use planwright::adapters::web::{self, server};
 use planwright::adapters::webhook::Receiver;
@@ -163,7 +163,7 @@ impl Process {
         let clock = Arc::clone(&world.clock);
         let (store, worker, sweep, scan) = runtime.block_on(async {
             let path = world.folder.path().join("planwright.db");
-            let store = SqliteStore::open(&path, SqliteOptions::default(), Clock::now(&*clock));
+            let store = SqlStore::open_sqlite(&path, SqliteOptions::default(), Clock::now(&*clock));
             let store: Arc<dyn Store> = Arc::new(store.await.unwrap());
             let key = KEYS.private_pem.clone();
             let mut config = GitHubConfig::new(world.sim.api_url().parse().unwrap(), 4711, key);

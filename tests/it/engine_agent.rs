@@ -9,7 +9,7 @@ use planwright::engine::model::agent::{Ending, Session};
 use planwright::engine::model::run::{RunId, State};
 use planwright::engine::model::trigger::Origin;
 use planwright::engine::settings::{AgentSettings, Settings};
-use planwright::engine::store::Store;
+use planwright::engine::store::{ClaimLimits, Store};
 use planwright::formats::command::{Command, Permission};
 
 use crate::support::fake_agent::{Act, FakeAgent};
@@ -258,7 +258,12 @@ async fn cancel_while_the_agent_works_and_while_people_are_asked_ends_in_one_rep
             let flag = planwright::engine::stop::StopFlag::default();
             let claimed = rig
                 .store
-                .claim("w", rig.clock.now(), Duration::from_secs(30))
+                .claim(
+                    "w",
+                    rig.clock.now(),
+                    Duration::from_secs(30),
+                    &ClaimLimits::default(),
+                )
                 .await
                 .unwrap()
                 .unwrap();

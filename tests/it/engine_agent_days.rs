@@ -8,7 +8,7 @@ use planwright::engine::clock::Clock;
 use planwright::engine::model::agent::{Ending, Report, Session, Spent};
 use planwright::engine::model::progress::{AgentState, Progress, TurnResult};
 use planwright::engine::model::run::{RunId, State};
-use planwright::engine::store::{Budget, BudgetScope, Exceeded, Lease, Store};
+use planwright::engine::store::{Budget, BudgetScope, ClaimLimits, Exceeded, Lease, Store};
 use planwright::formats::command::Command;
 
 use crate::engine_agent::{ASKS, GOOD, answers, document, now, rig, say, status};
@@ -42,7 +42,12 @@ async fn sleep(rig: &Rig) {
 async fn claimed(rig: &Rig, run: &RunId) -> Lease {
     let now = rig.clock.now();
     assert!(rig.store.send_message(run, "null", now).await.unwrap());
-    let claimed = rig.store.claim("w", now, LEASE).await.unwrap().unwrap();
+    let claimed = rig
+        .store
+        .claim("w", now, LEASE, &ClaimLimits::default())
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(claimed.lease.run, *run);
     claimed.lease
 }
@@ -99,7 +104,10 @@ async fn a_turn_that_was_stored_before_a_crash_is_charged() {
     assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
 
     let other = rig.say(Command::SavePlan).await;
-    let claimed = rig.store.claim("w", rig.clock.now(), LEASE).await;
+    let claimed = rig
+        .store
+        .claim("w", rig.clock.now(), LEASE, &ClaimLimits::default())
+        .await;
     let lease = claimed.unwrap().unwrap().lease;
     assert_eq!(lease.run, other);
     let budget = Budget {

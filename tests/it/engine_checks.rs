@@ -10,7 +10,7 @@ use planwright::engine::forge::{
     NotAFile, ReadError, content,
 };
 use planwright::engine::model::trigger::Repo;
-use planwright::engine::store::Store;
+use planwright::engine::store::{ClaimLimits, Store};
 use planwright::formats::command::Command;
 
 use crate::support::fake_forge::{Check, Fault};
@@ -26,7 +26,10 @@ fn repo() -> Repo {
 async fn effects(rig: &Rig) -> Effects {
     rig.say(Command::SavePlan).await;
     let lease = Duration::from_hours(1);
-    let claimed = rig.store.claim("tests", rig.clock.now(), lease).await;
+    let claimed = rig
+        .store
+        .claim("tests", rig.clock.now(), lease, &ClaimLimits::default())
+        .await;
     Effects {
         store: rig.store.clone(),
         forge: rig.parts.forge.clone(),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use planwright::adapters::store::{SqliteOptions, SqliteStore};
+use planwright::adapters::store::{SqlStore, SqliteOptions};
 use planwright::engine::clock::Clock;
 use planwright::engine::decide::{AppIdentity, AppSlug};
 use planwright::engine::forge::ForgeError;
@@ -262,7 +262,7 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let clock = Arc::new(Hand(AtomicI64::new(ago(60).0)));
         let path = folder.path().join("p.db");
-        let store = SqliteStore::open(&path, SqliteOptions::default(), clock.now());
+        let store = SqlStore::open_sqlite(&path, SqliteOptions::default(), clock.now());
         let store: Arc<dyn Store> = Arc::new(store.await.unwrap());
         let identity = AppIdentity {
             app_id: 424_242,

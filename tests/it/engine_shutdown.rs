@@ -9,7 +9,7 @@ use planwright::engine::model::agent::{Ending, Session};
 use planwright::engine::model::research::TopicState;
 use planwright::engine::model::run::{RunId, State};
 use planwright::engine::stop::{Shutdown, StopFlag};
-use planwright::engine::store::{RunOutcome, Store};
+use planwright::engine::store::{ClaimLimits, RunOutcome, Store};
 use planwright::engine::worker::Outcome;
 use planwright::formats::command::Command;
 
@@ -69,7 +69,10 @@ fn stopping(nth: usize, acts: Vec<Act>) -> (FakeAgent, Shutdown) {
 
 async fn attempts(rig: &Rig, run: &RunId) -> u32 {
     let lease = std::time::Duration::from_secs(30);
-    let claimed = rig.store.claim("look", rig.clock.now(), lease).await;
+    let claimed = rig
+        .store
+        .claim("look", rig.clock.now(), lease, &ClaimLimits::default())
+        .await;
     let claimed = claimed.unwrap().unwrap();
     assert_eq!(claimed.lease.run, *run);
     let outcome = RunOutcome::Yield;
@@ -290,7 +293,10 @@ async fn a_user_who_cancels_during_the_shutdown_is_obeyed() {
     let shutdown = Shutdown::default();
     let flag = StopFlag::new(&shutdown);
     let lease = std::time::Duration::from_secs(30);
-    let claimed = rig.store.claim("w", rig.clock.now(), lease).await;
+    let claimed = rig
+        .store
+        .claim("w", rig.clock.now(), lease, &ClaimLimits::default())
+        .await;
     let claimed = claimed.unwrap().unwrap();
     let stopping = async {
         agent.begun.notified().await;

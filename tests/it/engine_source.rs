@@ -10,7 +10,7 @@ use planwright::engine::model::progress::Progress;
 use planwright::engine::model::run::{RunId, State};
 use planwright::engine::model::trigger::{Origin, Trigger};
 use planwright::engine::settings::{Settings, SourceSettings};
-use planwright::engine::store::Store;
+use planwright::engine::store::{ClaimLimits, Store};
 use planwright::engine::worker::Outcome;
 use planwright::formats::block::{self, Content};
 use planwright::formats::command::{self, Command, Permission};
@@ -554,7 +554,12 @@ async fn an_outage_between_the_log_and_the_conversation_keeps_the_plan_too() {
     };
     let lease = rig
         .store
-        .claim("gone", rig.clock.now(), Duration::from_secs(5))
+        .claim(
+            "gone",
+            rig.clock.now(),
+            Duration::from_secs(5),
+            &ClaimLimits::default(),
+        )
         .await;
     let lease = lease.unwrap().unwrap().lease;
     rig.store.save_progress(&lease, &progress).await.unwrap();

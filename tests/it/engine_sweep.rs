@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use planwright::adapters::store::{SqliteOptions, SqliteStore};
+use planwright::adapters::store::{SqlStore, SqliteOptions};
 use planwright::engine::clock::Clock;
 use planwright::engine::decide::{AppIdentity, AppSlug};
 use planwright::engine::forge::ForgeError;
@@ -253,7 +253,7 @@ async fn process(
     late: &LateSettings,
     settings: &SweepSettings,
 ) -> Process {
-    let store = SqliteStore::open(path, SqliteOptions::default(), clock.now());
+    let store = SqlStore::open_sqlite(path, SqliteOptions::default(), clock.now());
     let store: Arc<dyn Store> = Arc::new(store.await.unwrap());
     let identity = AppIdentity {
         app_id: 424_242,

@@ -115,6 +115,8 @@ mod simulator_webhooks;
 mod store_contract;
 mod store_kill;
 mod store_migrations;
+#[cfg(unix)]
+mod store_postgres;
 mod store_sqlite;
 mod store_storm;
 mod store_tell;

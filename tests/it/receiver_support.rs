@@ -191,7 +191,13 @@ impl Store for FakeStore {
     async fn save_scan_state(&self, _: u64, _: &ScanState) -> Outcome<()> {
         unreachable!()
     }
-    async fn claim(&self, _: &str, _: Millis, _: Duration) -> Outcome<Option<Claimed>> {
+    async fn claim(
+        &self,
+        _: &str,
+        _: Millis,
+        _: Duration,
+        _: &ClaimLimits,
+    ) -> Outcome<Option<Claimed>> {
         unreachable!()
     }
     async fn claim_unacknowledged(

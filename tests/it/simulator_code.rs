@@ -9,7 +9,7 @@ use github_simulator::{Fault, FaultKind, NewPullRequest, Simulator, SimulatorOpt
 use http::{Method, StatusCode};
 use planwright::adapters::clock::SystemClock;
 use planwright::adapters::github::{GitHub, GitHubConfig};
-use planwright::adapters::store::{SqliteOptions, SqliteStore};
+use planwright::adapters::store::{SqlStore, SqliteOptions};
 use planwright::engine::clock::Clock;
 use planwright::engine::effects::Effects;
 use planwright::engine::forge::{
@@ -18,7 +18,7 @@ use planwright::engine::forge::{
 };
 use planwright::engine::model::time::Millis;
 use planwright::engine::model::trigger::{IssueRef, Repo};
-use planwright::engine::store::{NewDelivery, NewRun, Store};
+use planwright::engine::store::{ClaimLimits, NewDelivery, NewRun, Store};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
@@ -714,7 +714,7 @@ async fn the_client_reads_a_pull_request_from_a_fork() {
 /// Effects of a run in a store of its own; the folder is the store's.
 async fn effects(judged: &Judged, folder: &tempfile::TempDir) -> Effects {
     let file = folder.path().join("checks.sqlite");
-    let store = SqliteStore::open(&file, SqliteOptions::default(), Millis(0))
+    let store = SqlStore::open_sqlite(&file, SqliteOptions::default(), Millis(0))
         .await
         .unwrap();
     let run = NewRun {
@@ -736,7 +736,14 @@ async fn effects(judged: &Judged, folder: &tempfile::TempDir) -> Effects {
     };
     store.accept(delivery).await.unwrap();
     let now = SystemClock.now();
-    let claimed = store.claim("tests", now, Duration::from_hours(1)).await;
+    let claimed = store
+        .claim(
+            "tests",
+            now,
+            Duration::from_hours(1),
+            &ClaimLimits::default(),
+        )
+        .await;
     Effects {
         store: Arc::new(store),
         forge: judged.github.clone(),

@@ -21,7 +21,9 @@ use planwright::engine::model::progress::Progress;
 use planwright::engine::model::run::{RunId, State};
 use planwright::engine::model::time::Millis;
 use planwright::engine::model::trigger::{Actor, IssueRef, Origin, Repo, Trigger};
-use planwright::engine::store::{Accepted, Claimed, NewDelivery, NewRun, RunOutcome, Store};
+use planwright::engine::store::{
+    Accepted, ClaimLimits, Claimed, NewDelivery, NewRun, RunOutcome, Store,
+};
 use planwright::formats::command::Command;
 
 /// Calls the macro with the path of every rule.
@@ -46,6 +48,8 @@ macro_rules! for_each_rule {
             asks::a_refusal_is_posted_once_in_a_window
             asks::deciding_needs_the_lease
             claim::fewest_running_repository_first_then_oldest
+            claim::fewest_running_installation_before_repository_before_age
+            claim::limits_hold_for_all_workers_together
             claim::waiting_runs_are_claimable_when_due
             claim::a_place_runs_one_at_a_time
             claim::acknowledgement_and_claim_exclude_each_other
@@ -168,7 +172,10 @@ pub(crate) async fn add(store: &dyn Store, guid: &str, ms: i64, run: NewRun) -> 
 
 /// Claims for the worker `w` what is to be had at [`at`]`(ms)`.
 pub(crate) async fn claim(store: &dyn Store, ms: i64) -> Option<Claimed> {
-    store.claim("w", at(ms), LEASE).await.unwrap()
+    store
+        .claim("w", at(ms), LEASE, &ClaimLimits::default())
+        .await
+        .unwrap()
 }
 
 /// Claims what must be there.

@@ -4,7 +4,9 @@
 use std::path::Path;
 
 use planwright::engine::model::run::{RunId, State};
-use planwright::engine::store::{Accepted, Budget, BudgetScope, EffectState, Lease, Store};
+use planwright::engine::store::{
+    Accepted, Budget, BudgetScope, ClaimLimits, EffectState, Lease, Store,
+};
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
@@ -89,9 +91,16 @@ macro_rules! with_missed {
     };
 }
 
+macro_rules! with_decisions {
+    () => {
+        "INSERT INTO decisions VALUES (1, 1700000000000, 1, 1,
+             '[[1700000000000,\"webhook\",\"g5\",\"issue_comment\",\"created\",99,\"ignored\",\"no\"]]');"
+    };
+}
+
 /// Rows as the program of that schema would have left them, one script per schema that can still be
 /// met.
-const ROWS: [(i64, &str); 8] = [
+const ROWS: [(i64, &str); 9] = [
     (1, two_runs!()),
     (2, concat!(two_runs!(), with_agents!())),
     (3, concat!(two_runs!(), with_agents!(), with_said!())),
@@ -140,8 +149,19 @@ const ROWS: [(i64, &str); 8] = [
             with_asks!(),
             with_saved!(),
             with_missed!(),
-            "INSERT INTO decisions VALUES (1, 1700000000000, 1, 1,
-                 '[[1700000000000,\"webhook\",\"g5\",\"issue_comment\",\"created\",99,\"ignored\",\"no\"]]');",
+            with_decisions!(),
+        ),
+    ),
+    (
+        9,
+        concat!(
+            two_runs!(),
+            with_usage!(),
+            with_said!(),
+            with_asks!(),
+            with_saved!(),
+            with_missed!(),
+            with_decisions!(),
         ),
     ),
 ];
@@ -185,7 +205,11 @@ async fn every_old_schema_opens_with_its_rows() {
             (State::Ready, Some("one"), 2)
         );
         assert_eq!(store.audit_of(&run.id).await.unwrap().len(), 1);
-        let claimed = store.claim("new", at(11), LEASE).await.unwrap().unwrap();
+        let claimed = store
+            .claim("new", at(11), LEASE, &ClaimLimits::default())
+            .await
+            .unwrap()
+            .unwrap();
         assert_eq!((claimed.lease.run, claimed.progress), (run.id, progress(1)));
         let lease = store
             .claim_unacknowledged("new", at(11), LEASE, at(0))
@@ -273,7 +297,7 @@ async fn other_schemas_are_refused_untouched() {
         (
             "INSERT INTO _sqlx_migrations VALUES (9999, 'later', '', 1, x'00', 0)",
             "the store failed: the database PATH was written by a newer planwright (its schema is 9999, this program \
-             knows 8): install the newer version; nothing was changed",
+             knows 9): install the newer version; nothing was changed",
         ),
         (
             "UPDATE _sqlx_migrations SET checksum = x'00' WHERE version = 1",

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use planwright::adapters::store::{MAX_WAIT_AFTER_START, SqliteOptions, SqliteStore};
+use planwright::adapters::store::{MAX_WAIT_AFTER_START, SqlStore, SqliteOptions, check_sqlite};
 use planwright::engine::model::failure::Code;
 use planwright::engine::model::run::State;
 use planwright::engine::model::trigger::Origin;
-use planwright::engine::store::{Accepted, AuditEntry, Store, StoreError};
+use planwright::engine::store::{Accepted, AuditEntry, ClaimLimits, Store, StoreError};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, SqliteConnection};
 use tempfile::TempDir;
@@ -16,14 +16,14 @@ use tempfile::TempDir;
 use crate::store_contract::{self as contract, at, delivery, for_each_rule, new_run};
 
 /// A store in a new directory, which lives as long as the handle.
-pub(crate) async fn fresh() -> (TempDir, SqliteStore) {
+pub(crate) async fn fresh() -> (TempDir, SqlStore) {
     let directory = tempfile::tempdir().unwrap();
     let store = open(&directory.path().join("planwright.db")).await.unwrap();
     (directory, store)
 }
 
-pub(crate) async fn open(path: &Path) -> Result<SqliteStore, StoreError> {
-    SqliteStore::open(path, SqliteOptions::default(), at(0)).await
+pub(crate) async fn open(path: &Path) -> Result<SqlStore, StoreError> {
+    SqlStore::open_sqlite(path, SqliteOptions::default(), at(0)).await
 }
 
 macro_rules! rules {
@@ -153,7 +153,7 @@ async fn a_full_queue_is_busy() {
         queue_depth: 3,
         ..SqliteOptions::default()
     };
-    let store = SqliteStore::open(&directory.path().join("p.db"), options, at(0))
+    let store = SqlStore::open_sqlite(&directory.path().join("p.db"), options, at(0))
         .await
         .unwrap();
     let guids: Vec<_> = (0..10).map(|n| format!("g{n}")).collect();
@@ -227,7 +227,7 @@ async fn a_locked_database_fails_and_recovers() {
         busy_timeout: Duration::from_millis(20),
         ..SqliteOptions::default()
     };
-    let store = SqliteStore::open(&path, options, at(0)).await.unwrap();
+    let store = SqlStore::open_sqlite(&path, options, at(0)).await.unwrap();
     let mut shell = raw(&path).await;
     run_sql(&mut shell, "BEGIN IMMEDIATE").await;
     let locked = "the store failed: database is locked: another program keeps the database locked; end it (a backup, \
@@ -316,7 +316,9 @@ async fn a_run_that_cannot_be_read_fails_once() {
     let next = contract::add(&store, "h", 0, new_run(1, 1)).await;
     let mut shell = raw(&directory.path().join("planwright.db")).await;
     run_sql(&mut shell, "UPDATE texts SET trigger = '{}' WHERE run = 1").await;
-    let claimed = store.claim("w", at(1), contract::LEASE).await;
+    let claimed = store
+        .claim("w", at(1), contract::LEASE, &ClaimLimits::default())
+        .await;
     assert!(matches!(claimed, Err(StoreError::Corrupt { .. })));
     let view = store.run(&id).await.unwrap().unwrap();
     assert_eq!(
@@ -379,7 +381,9 @@ async fn unreadable_rows_are_named_not_fatal() {
         assert!(matches!(error, StoreError::Corrupt { .. }));
         assert_eq!(error.to_string().replace(&id.0, "ID"), text);
     }
-    let claimed = store.claim("w", at(1), contract::LEASE).await;
+    let claimed = store
+        .claim("w", at(1), contract::LEASE, &ClaimLimits::default())
+        .await;
     assert!(matches!(claimed, Err(StoreError::Corrupt { .. })));
 }
 
@@ -509,7 +513,12 @@ async fn every_kind_of_change_is_missed_when_it_is_lost() {
             fence: 1,
         };
         match change {
-            0 => drop(store.claim("w", at(1), contract::LEASE).await.unwrap()),
+            0 => drop(
+                store
+                    .claim("w", at(1), contract::LEASE, &ClaimLimits::default())
+                    .await
+                    .unwrap(),
+            ),
             1 => store
                 .save_progress(&lease, &contract::progress(1))
                 .await
@@ -556,10 +565,10 @@ async fn a_database_that_is_missing_or_empty_is_not_begun_anew_in_silence() {
         refusal(&path).await,
         format!("the database has lost changes: DIR/planwright.db is empty (0 bytes), {remedy}")
     );
-    let told = SqliteStore::check(&path).unwrap_err();
+    let told = check_sqlite(&path).unwrap_err();
     assert!(matches!(told, StoreError::Lost(_)), "{told}");
     std::fs::remove_file(directory.path().join("planwright.db.changes")).unwrap();
-    SqliteStore::check(&path).unwrap();
+    check_sqlite(&path).unwrap();
     assert!(!duplicate(&path, "g1").await);
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use planwright::engine::model::run::RunId;
-use planwright::engine::store::{Lease, RunOutcome, Store, StoreError};
+use planwright::engine::store::{ClaimLimits, Lease, RunOutcome, Store, StoreError};
 use tokio::sync::RwLock;
 
 use crate::store_contract::{LEASE, at, delivery, failed, new_run, park};
@@ -67,7 +67,7 @@ impl Storm {
         let _working = self.at_work.read().await;
         let claimed = self
             .store
-            .claim(name, at(self.tick()), LEASE)
+            .claim(name, at(self.tick()), LEASE, &ClaimLimits::default())
             .await
             .unwrap();
         let Some(claimed) = claimed else { return false };

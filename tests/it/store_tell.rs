@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use planwright::engine::model::run::RunId;
-use planwright::engine::store::Store;
+use planwright::engine::store::{ClaimLimits, Store};
 
 use crate::store_contract::{LEASE, at, delivery, new_run, park};
 use crate::store_sqlite::fresh;
@@ -39,7 +39,11 @@ async fn worker(
     loop {
         // In this order: what is told after a fruitless claim is told by somebody who is not done.
         let done = left.load(Ordering::SeqCst) == 0;
-        let Some(claimed) = store.claim(&name, at(2), LEASE).await.unwrap() else {
+        let Some(claimed) = store
+            .claim(&name, at(2), LEASE, &ClaimLimits::default())
+            .await
+            .unwrap()
+        else {
             if done {
                 return;
             }

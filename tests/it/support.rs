@@ -12,6 +12,8 @@ pub(crate) mod hostile;
 pub(crate) mod model;
 pub(crate) mod openapi;
 pub(crate) mod peers;
+#[cfg(unix)]
+pub(crate) mod postgres;
 pub(crate) mod program;
 pub(crate) mod research;
 pub(crate) mod rig;

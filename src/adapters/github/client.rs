@@ -20,6 +20,7 @@ use crate::engine::clock::Clock;
 use crate::engine::forge::ForgeError;
 use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::Repo;
+use crate::engine::replicas::{PlannedWrite, Replicas, Slot};
 
 /// Items per page: GitHub's maximum.
 pub(super) const PER_PAGE: usize = 100;
@@ -67,6 +68,8 @@ pub(super) struct ApiClient {
     pub(super) credentials: Credentials,
     gaps: WriteGaps,
     installations: Mutex<HashMap<u64, Arc<Installation>>>,
+    /// The other processes that write for the same installations.
+    pub(super) replicas: Option<Arc<dyn Replicas>>,
     /// GitHub's time minus this machine's, in milliseconds, from the `Date` of the last response.
     skew: AtomicI64,
 }
@@ -86,6 +89,7 @@ impl ApiClient {
             credentials,
             gaps,
             installations: Mutex::default(),
+            replicas: None,
             skew: AtomicI64::new(0),
         }
     }
@@ -166,7 +170,48 @@ impl ApiClient {
             .lane
             .enter(self.gaps, notifies == Notifies::People, self.clock.as_ref())
             .await;
-        self.call(repo.installation, &request).await
+        self.reserve(repo.installation, notifies, &request.what)
+            .await?;
+        let response = self.call(repo.installation, &request).await;
+        if let (Some(replicas), Err(ForgeError::Limited { until, .. })) =
+            (&self.replicas, &response)
+            && let Err(error) = replicas.limit_requests(repo.installation, *until).await
+        {
+            tracing::debug!(%error, "other processes do not know of the rate limit");
+        }
+        response
+    }
+
+    /// Waits for the time at which a write may start, where several processes write.
+    async fn reserve(
+        &self,
+        installation: u64,
+        notifies: Notifies,
+        what: &str,
+    ) -> Result<(), ForgeError> {
+        let Some(replicas) = &self.replicas else {
+            return Ok(());
+        };
+        let write = PlannedWrite {
+            installation,
+            gap: self.gaps.write,
+            notify_gap: (notifies == Notifies::People).then_some(self.gaps.notify),
+        };
+        let slot = replicas.reserve_write(write, self.clock.now()).await;
+        match slot {
+            Ok(Slot::At(start)) => {
+                self.clock.sleep(start.since(self.clock.now())).await;
+                Ok(())
+            }
+            Ok(Slot::LimitedUntil(until)) => Err(ForgeError::Limited {
+                what: what.to_owned(),
+                until,
+            }),
+            Err(error) => Err(ForgeError::Unreachable {
+                what: what.to_owned(),
+                message: format!("the write was not sent: {error}"),
+            }),
+        }
     }
 
     /// Reads every item of every page of a list below a repository, until `more` returns false for

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::adapters::clock::SystemClock;
-use crate::adapters::store::{SqliteOptions, SqliteStore};
+use crate::adapters::store::{SqlStore, SqliteOptions};
 use crate::cli::Failure;
 use crate::engine::clock::Clock as _;
 use crate::engine::store::{Store, StoreError};
 
 /// The open database, which is locked until it is dropped.
 pub(super) struct SaveState {
-    store: Arc<SqliteStore>,
+    store: Arc<SqlStore>,
     _lock: File,
 }
 
@@ -41,7 +41,7 @@ impl SaveState {
             Err(TryLockError::Error(error)) => return Err(failed(&path, &error)),
         }
         let path = folder.join("saved.db");
-        let store = SqliteStore::open(&path, SqliteOptions::default(), SystemClock.now())
+        let store = SqlStore::open_sqlite(&path, SqliteOptions::default(), SystemClock.now())
             .await
             .map_err(|error| match error {
                 // This message contains its own remedy.

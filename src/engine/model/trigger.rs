@@ -191,6 +191,15 @@ impl Trigger {
         }
     }
 
+    /// Puts the comment text back that [`Trigger::without_text`] has left out.
+    #[must_use]
+    pub fn with_text(mut self, comment: String) -> Self {
+        if let Origin::Comment { text, .. } | Origin::Boxes { text, .. } = &mut self.origin {
+            *text = comment;
+        }
+        self
+    }
+
     /// Returns the command and the commands answered together with it.
     pub fn commands(&self) -> impl Iterator<Item = Command> {
         std::iter::once(self.command).chain(self.also.iter().copied())

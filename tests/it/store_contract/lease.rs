@@ -1,7 +1,7 @@
 //! The lease of a run, and how it is lost.
 
 use planwright::engine::model::run::State;
-use planwright::engine::store::{Lease, RunOutcome, Store, StoreError};
+use planwright::engine::store::{ClaimLimits, Lease, RunOutcome, Store, StoreError};
 
 use super::*;
 
@@ -128,7 +128,7 @@ pub(crate) async fn release_gives_the_attempt_back(store: &dyn Store) {
     add(store, "c", 0, new_run(2, 1)).await;
     let mine = must_claim(store, 1).await;
     let other = store
-        .claim("other", at(1), LEASE)
+        .claim("other", at(1), LEASE, &ClaimLimits::default())
         .await
         .unwrap()
         .expect("the other repository");

@@ -1,8 +1,8 @@
 //! Records of runs: effects, progress, and audit entries; and what pruning deletes.
 
 use planwright::engine::store::{
-    Accepted, AuditEntry, Budget, EffectState, MAX_SAVED_PLANS, RunOutcome, SavedPlan, Store,
-    StoreError,
+    Accepted, AuditEntry, Budget, ClaimLimits, EffectState, MAX_SAVED_PLANS, RunOutcome, SavedPlan,
+    Store, StoreError,
 };
 
 use super::spending::{ANYTHING, leased, scope, spent};
@@ -213,7 +213,10 @@ pub(crate) async fn ping_and_close(store: &dyn Store) {
         store.ping().await.unwrap_err(),
         store.accept(delivery("g", 0, vec![])).await.unwrap_err(),
         store.run(&RunId::new()).await.unwrap_err(),
-        store.claim("w", at(0), LEASE).await.unwrap_err(),
+        store
+            .claim("w", at(0), LEASE, &ClaimLimits::default())
+            .await
+            .unwrap_err(),
     ];
     for refusal in refused {
         assert_eq!(refusal.to_string(), "the store failed: it is closed");

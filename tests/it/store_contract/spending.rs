@@ -1,6 +1,6 @@
 //! Budgets of agents: per actor, per repository, and in total.
 
-use planwright::adapters::store::SqliteStore;
+use planwright::adapters::store::SqlStore;
 use planwright::engine::model::agent::{Spent, Tokens};
 use planwright::engine::store::{
     Budget, BudgetScope, CommandUsage, Exceeded, Lease, RunOutcome, Store, StoreError, USAGE_DAYS,
@@ -319,7 +319,7 @@ pub(crate) async fn usage_is_summed_up_by_day_and_outlives_its_runs(store: &dyn 
     assert_eq!(sum(1, 0).await, []);
 }
 
-pub(crate) async fn what_a_fast_clock_spent_is_forgotten_in_time(store: &SqliteStore) {
+pub(crate) async fn what_a_fast_clock_spent_is_forgotten_in_time(store: &SqlStore) {
     let budget = Budget {
         actor_hour_runs: Some(1),
         ..ANYTHING

@@ -160,7 +160,7 @@ pub(crate) fn chromium() -> Option<PathBuf> {
 }
 
 /// Reports a missing peer. With `CI=true` in the environment it panics instead.
-fn skipped(missing: &str) {
+pub(crate) fn skipped(missing: &str) {
     let text = format!("skipped: {missing}");
     let ci = std::env::var("CI").is_ok_and(|value| value == "true");
     assert!(!ci, "{text}");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use planwright::adapters::store::SqliteStore;
+use planwright::adapters::store::SqlStore;
 use planwright::engine::clock::Clock;
 use planwright::engine::model::run::{RunId, State};
 use planwright::engine::model::trigger::{Actor, IssueRef, Origin, Repo, Trigger};
@@ -26,7 +26,7 @@ pub(crate) const HERE: u64 = 7;
 pub(crate) struct Rig {
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) forge: FakeForge,
-    pub(crate) store: Arc<SqliteStore>,
+    pub(crate) store: Arc<SqlStore>,
     pub(crate) parts: Services,
     _folder: tempfile::TempDir,
     deliveries: std::sync::atomic::AtomicU64,
@@ -181,7 +181,7 @@ impl Rig {
 pub(crate) async fn open(
     path: &std::path::Path,
     now: planwright::engine::model::time::Millis,
-) -> Arc<SqliteStore> {
+) -> Arc<SqlStore> {
     let options = planwright::adapters::store::SqliteOptions::default();
-    Arc::new(SqliteStore::open(path, options, now).await.unwrap())
+    Arc::new(SqlStore::open_sqlite(path, options, now).await.unwrap())
 }

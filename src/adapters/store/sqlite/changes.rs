@@ -43,10 +43,11 @@ pub(super) async fn count_from_now_on(connection: &mut SqliteConnection) -> sqlx
 }
 
 /// Counts one change.
+pub(super) const COUNT_ONE: &str = "UPDATE pulse SET beats = beats + 1 WHERE id = 1";
+
+/// Counts one change.
 pub(super) async fn count_one(connection: &mut SqliteConnection) -> sqlx::Result<()> {
-    sqlx::query("UPDATE pulse SET beats = beats + 1 WHERE id = 1")
-        .execute(connection)
-        .await?;
+    sqlx::query(COUNT_ONE).execute(connection).await?;
     Ok(())
 }
 

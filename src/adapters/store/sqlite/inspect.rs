@@ -6,7 +6,7 @@ use std::path::Path;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
 
-use super::errors::{failed, sentence};
+use super::super::errors::{failed, sentence};
 use super::{changes, open};
 use crate::engine::store::StoreError;
 

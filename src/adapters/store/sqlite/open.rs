@@ -10,16 +10,16 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, S
 use sqlx::{ConnectOptions, Connection, SqlSafeStr, SqliteConnection};
 use tokio::sync::Notify;
 
+use super::super::errors::{failed, sentence};
 use super::changes::{self, Changes};
-use super::errors::sentence;
 use super::writer::{Resources, Writer};
-use super::{Core, SqliteOptions};
+use super::{SqliteDatabase, SqliteOptions};
 use crate::engine::store::StoreError;
 
 /// The migrations in order; the position in the list is the schema version, from 1.
 ///
 /// Not `sqlx::migrate!`: that macro compiles SQLite and sqlx a second time, for the compiler.
-const MIGRATIONS: [(&str, &str); 8] = [
+const MIGRATIONS: [(&str, &str); 9] = [
     ("queue", include_str!("../migrations/sqlite/0001_queue.sql")),
     (
         "agents",
@@ -43,6 +43,7 @@ const MIGRATIONS: [(&str, &str); 8] = [
         "decisions",
         include_str!("../migrations/sqlite/0008_decisions.sql"),
     ),
+    ("fair", include_str!("../migrations/sqlite/0009_fair.sql")),
 ];
 
 /// The schema version of this program.
@@ -82,7 +83,10 @@ const READERS: u32 = 2;
 const MAX_LINKS: u32 = 40;
 
 /// Locks, checks, migrates and opens the database.
-pub(super) async fn open(path: &Path, options: &SqliteOptions) -> Result<Core, StoreError> {
+pub(crate) async fn open(
+    path: &Path,
+    options: &SqliteOptions,
+) -> Result<SqliteDatabase, StoreError> {
     // SQLite also keeps the WAL beside the target of a symbolic link.
     let path = &real_path(path);
     let lock = take_lock(path)?;
@@ -139,11 +143,36 @@ pub(super) async fn open(path: &Path, options: &SqliteOptions) -> Result<Core, S
         changes,
         _locks: [lock, database],
     };
-    Ok(Core {
+    Ok(SqliteDatabase {
         writer: Writer::new(writing, connection, resources),
         reader,
         work: Notify::new(),
     })
+}
+
+/// Opens the database at `path` for reading, also while a bot uses it.
+pub(crate) async fn open_for_reading(path: &Path) -> Result<sqlx::SqlitePool, StoreError> {
+    let shown = path.display();
+    if !path.exists() {
+        return Err(StoreError::Failed(format!(
+            "there is no database at {shown}; store.path must be that of the running bot"
+        )));
+    }
+    let cannot_read = |error: sqlx::Error| {
+        StoreError::Failed(format!("{shown} cannot be read: {}", sentence(&error)))
+    };
+    let options = SqliteConnectOptions::new().filename(path).read_only(true);
+    let reader = SqlitePoolOptions::new()
+        .max_connections(1)
+        .connect_with(options)
+        .await
+        .map_err(cannot_read)?;
+    if schema(&reader).await.map_err(failed)? != Some(CURRENT_SCHEMA) {
+        return Err(StoreError::Failed(format!(
+            "{shown} is not a database of this version of planwright; store.path must be that of the running bot"
+        )));
+    }
+    Ok(reader)
 }
 
 /// Checks whether [`open`] could use `path`. Opens and changes nothing, so it is safe while another

@@ -6,6 +6,13 @@
 use sqlx::{AssertSqlSafe, Row, SqliteConnection};
 
 use super::*;
+use crate::adapters::store::SqlStore;
+use crate::adapters::store::database::Database;
+use crate::adapters::store::queries::{
+    accept, answers, intake, lease, queue, records, spending, upkeep, views,
+};
+use crate::adapters::store::sql::Sql;
+use crate::engine::model::time::Millis;
 
 /// Returns SQLite's plan for a statement, without statistics (which are never gathered).
 async fn plan(connection: &mut SqliteConnection, sql: &str) -> Vec<String> {
@@ -16,18 +23,25 @@ async fn plan(connection: &mut SqliteConnection, sql: &str) -> Vec<String> {
     rows.iter().map(|row| row.get("detail")).collect()
 }
 
+async fn writer(store: &SqlStore) -> Turn<'_> {
+    let Database::Sqlite(database) = store.database() else {
+        panic!("not SQLite");
+    };
+    database.writer.turn().await.unwrap()
+}
+
 #[tokio::test]
 async fn frequent_statements_never_scan_a_table() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("p.db");
-    let store = SqliteStore::open(&path, SqliteOptions::default(), Millis(0))
+    let store = SqlStore::open_sqlite(&path, SqliteOptions::default(), Millis(0))
         .await
         .unwrap();
-    let mut turn = store.core.writer.turn().await.unwrap();
-    let all_new = accept::ALL_NEW.split(';').map(str::trim);
+    let mut turn = writer(&store).await;
+    let all_new = super::accept::ALL_NEW.split(';').map(str::trim);
     let all_new: Vec<_> = all_new.filter(|sql| sql.starts_with("INSERT")).collect();
     assert_eq!(all_new.len(), 3);
-    for sql in FREQUENT.into_iter().chain(all_new) {
+    for sql in frequent().into_iter().chain(all_new) {
         let plan = plan(&mut turn.connection, sql).await;
         assert!(!plan.is_empty(), "no plan for{sql}");
         let scans: Vec<_> = plan
@@ -70,61 +84,68 @@ const TABLES: [&str; 19] = [
     "other",
 ];
 
-const FREQUENT: [&str; 56] = [
-    accept::INSERT_DELIVERIES,
-    accept::INSERT_RUNS,
-    accept::INSERT_TEXTS,
-    accept::REQUEUE,
-    accept::CANCEL_INSTALLATION,
-    accept::GIVE_WAY,
-    intake::AT_PLACE,
-    intake::DECIDED,
-    intake::DECIDED_COMMENTS,
-    intake::LABEL_ACCEPTED,
-    queue::PROMOTE,
-    queue::END,
-    queue::PARK,
-    queue::CANCEL,
-    queue::REQUEUE,
-    queue::YIELD,
-    answers::FIND_DECISION,
-    answers::OF_COMMENT,
-    answers::OF_ACTOR,
-    answers::AT_PLACE,
-    answers::IN_INSTALLATION,
-    answers::DEFER,
-    views::NEXT_DUE,
-    lease::CLAIM,
-    lease::CLAIM_UNACKNOWLEDGED,
-    lease::ACKNOWLEDGED,
-    lease::HEARTBEAT,
-    lease::RELEASE,
-    lease::RECOVER,
-    records::SAVE_PROGRESS,
-    records::BEGIN_EFFECT,
-    records::FIND_EFFECT,
-    records::END_EFFECT,
-    records::COUNT_MESSAGE,
-    records::MESSAGES,
-    records::RECORD_SAVED,
-    records::PRUNE_SAVED,
-    records::SAVED_AT,
-    spending::FIND_TURN,
-    spending::END,
-    spending::ADD_USAGE,
-    spending::USAGE,
-    spending::ACTOR_RUNS,
-    spending::REPO_RUNS,
-    spending::RUNS,
-    spending::REPO_COST,
-    spending::COST,
-    upkeep::OLD_DELIVERIES,
-    upkeep::OLD_REFUSED,
-    upkeep::DELETE_EFFECTS,
-    upkeep::DELETE_MESSAGES,
-    upkeep::DELETE_TEXTS,
-    upkeep::DELETE_RUNS,
-    views::AHEAD,
-    views::COUNTS,
-    views::OLDEST_READY,
-];
+fn frequent() -> Vec<&'static str> {
+    macro_rules! sqlite {
+        ($($sql:path,)*) => { vec![$(Sql::from($sql).sqlite),*] };
+    }
+    sqlite![
+        accept::INSERT_DELIVERIES,
+        accept::INSERT_RUNS,
+        accept::INSERT_TEXTS,
+        accept::REQUEUE,
+        accept::CANCEL_INSTALLATION,
+        accept::GIVE_WAY,
+        intake::AT_PLACE,
+        intake::DECIDED,
+        intake::DECIDED_COMMENTS,
+        intake::LABEL_ACCEPTED,
+        queue::PROMOTE,
+        queue::END,
+        queue::PARK,
+        queue::CANCEL,
+        queue::REQUEUE,
+        queue::YIELD,
+        answers::FIND_DECISION,
+        answers::OF_COMMENT,
+        answers::OF_ACTOR,
+        answers::AT_PLACE,
+        answers::IN_INSTALLATION,
+        answers::DEFER,
+        views::NEXT_DUE,
+        lease::CLAIM,
+        lease::CLAIM_UNACKNOWLEDGED,
+        lease::ACKNOWLEDGED,
+        lease::HEARTBEAT,
+        lease::RELEASE,
+        lease::EXPIRED,
+        lease::RECOVER,
+        lease::UNSETTLE,
+        records::SAVE_PROGRESS,
+        records::BEGIN_EFFECT,
+        records::FIND_EFFECT,
+        records::END_EFFECT,
+        records::COUNT_MESSAGE,
+        records::MESSAGES,
+        records::RECORD_SAVED,
+        records::PRUNE_SAVED,
+        records::SAVED_AT,
+        spending::FIND_TURN,
+        spending::END,
+        spending::ADD_USAGE,
+        spending::USAGE,
+        spending::ACTOR_RUNS,
+        spending::REPO_RUNS,
+        spending::RUNS,
+        spending::REPO_COST,
+        spending::COST,
+        upkeep::OLD_DELIVERIES,
+        upkeep::OLD_REFUSED,
+        upkeep::DELETE_EFFECTS,
+        upkeep::DELETE_MESSAGES,
+        upkeep::DELETE_TEXTS,
+        upkeep::DELETE_RUNS,
+        views::AHEAD,
+        views::COUNTS,
+        views::OLDEST_READY,
+    ]
+}

@@ -6,13 +6,13 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
 use tokio::sync::{Mutex, MutexGuard};
 
+use super::super::errors::{self, WriteError};
 use super::changes::{self, Changes};
-use super::errors::{self, WriteError};
 use crate::engine::store::StoreError;
 
 /// The writing connection behind a fair lock.
 #[derive(Debug)]
-pub(super) struct Writer {
+pub(crate) struct Writer {
     options: SqliteConnectOptions,
     slot: Mutex<Slot>,
 }
@@ -37,9 +37,9 @@ pub(super) struct Resources {
 }
 
 /// Exclusive use of the writing connection until it is ended or dropped.
-pub(super) struct Turn<'a> {
+pub(crate) struct Turn<'a> {
     /// The connection.
-    pub(super) connection: SqliteConnection,
+    pub(crate) connection: SqliteConnection,
     slot: MutexGuard<'a, Slot>,
 }
 
@@ -60,7 +60,7 @@ impl Writer {
     }
 
     /// Waits for the writing connection.
-    pub(super) async fn turn(&self) -> Result<Turn<'_>, StoreError> {
+    pub(crate) async fn turn(&self) -> Result<Turn<'_>, StoreError> {
         let mut slot = self.slot.lock().await;
         if slot.resources.is_none() {
             return Err(errors::closed());
@@ -82,7 +82,7 @@ impl Writer {
     }
 
     /// Moves everything from the WAL into the database file, closes it and releases the locks.
-    pub(super) async fn close(&self) {
+    pub(crate) async fn close(&self) {
         let mut slot = self.slot.lock().await;
         if let Some(mut connection) = slot.connection.take() {
             if let (Some(resources), Ok(count)) =
@@ -117,7 +117,7 @@ impl Turn<'_> {
     }
 
     /// Ends the turn. The connection is kept unless the database itself failed.
-    pub(super) fn end<T>(mut self, result: Result<T, WriteError>) -> Result<T, StoreError> {
+    pub(crate) fn end<T>(mut self, result: Result<T, WriteError>) -> Result<T, StoreError> {
         let broken =
             matches!(&result, Err(error @ WriteError::Sql(_)) if !error.is_about_the_row());
         if !broken {

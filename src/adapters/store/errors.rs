@@ -1,9 +1,8 @@
-//! Translates SQLite's errors into messages an operator can act on. Statements and values are left
-//! out.
+//! Translates the errors of databases into messages an operator can act on. Statements and values
+//! are left out.
 
 use sqlx::error::DatabaseError;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Decode, Row, Sqlite, Type};
+use sqlx::postgres::PgDatabaseError;
 
 use crate::engine::store::StoreError;
 
@@ -20,26 +19,59 @@ const NOTADB: i32 = 26;
 
 const CLOSED: &str = "it is closed";
 
-/// The primary result code: extended codes keep it in the low byte.
+// Codes of PostgreSQL: https://www.postgresql.org/docs/current/errcodes-appendix.html
+const SERIALIZATION_FAILURE: &str = "40001";
+const DEADLOCK_DETECTED: &str = "40P01";
+const READ_ONLY_TRANSACTION: &str = "25006";
+
+/// The primary result code of SQLite: extended codes keep it in the low byte.
 fn primary_code(error: &dyn DatabaseError) -> Option<i32> {
+    if error.try_downcast_ref::<PgDatabaseError>().is_some() {
+        return None;
+    }
     let code: i32 = error.code()?.parse().ok()?;
     Some(code & 0xff)
+}
+
+/// The code of PostgreSQL.
+fn sql_state(error: &sqlx::Error) -> Option<&str> {
+    let error = error.as_database_error()?;
+    Some(error.try_downcast_ref::<PgDatabaseError>()?.code())
 }
 
 /// Whether the written row caused the error rather than the database: the connection stays usable,
 /// and other rows may be accepted.
 pub(super) fn is_about_the_row(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(primary_code);
-    matches!(code, Some(CONSTRAINT | TOOBIG))
+    // Data exceptions and violated constraints.
+    let class = sql_state(error).and_then(|state| state.get(..2));
+    matches!(code, Some(CONSTRAINT | TOOBIG)) || matches!(class, Some("22" | "23"))
 }
 
-/// Returns SQLite's message with a remedy.
+/// Whether the transaction was rolled back because of others at the same time, so that it may
+/// succeed if it is executed again.
+pub(super) fn is_conflict(error: &sqlx::Error) -> bool {
+    matches!(
+        sql_state(error),
+        Some(SERIALIZATION_FAILURE | DEADLOCK_DETECTED)
+    )
+}
+
+/// Returns the database's message with a remedy.
 pub(super) fn sentence(error: &sqlx::Error) -> String {
     let database = match error {
         sqlx::Error::Database(database) => database.as_ref(),
         sqlx::Error::PoolClosed => return CLOSED.to_owned(),
+        sqlx::Error::PoolTimedOut => {
+            return "no connection became free in time: raise store.max_connections, or check that \
+                    the database server answers"
+                .to_owned();
+        }
         other => return other.to_string(),
     };
+    if let Some(state) = sql_state(error) {
+        return format!("{}{}", database.message(), postgres_remedy(state));
+    }
     let remedy = match primary_code(database) {
         Some(BUSY) => ": another program keeps the database locked; end it (a backup, a shell?)",
         Some(READONLY) => ": give this user the right to write the file and its directory",
@@ -53,6 +85,21 @@ pub(super) fn sentence(error: &sqlx::Error) -> String {
     format!("{}{remedy}", database.message())
 }
 
+fn postgres_remedy(state: &str) -> &'static str {
+    match state {
+        READ_ONLY_TRANSACTION => {
+            ": the server is a standby or was demoted; store.url must lead to the primary"
+        }
+        "28P01" | "28000" => ": check user and password in store.url",
+        "3D000" => ": create the database, or name another one in store.url",
+        "42501" => ": grant the user of store.url all privileges on the schema",
+        "53300" => ": lower store.max_connections, or raise the server's max_connections",
+        "53100" => ": make room on the server's disk",
+        "57P03" => ": the server is starting or stopping; it is tried again",
+        _ => "",
+    }
+}
+
 /// Converts a failure of the database.
 #[allow(clippy::needless_pass_by_value, reason = "a function for `map_err`")]
 pub(super) fn failed(error: sqlx::Error) -> StoreError {
@@ -64,45 +111,11 @@ pub(super) fn closed() -> StoreError {
     StoreError::Failed(CLOSED.to_owned())
 }
 
-/// Reads a column that must not be NULL. The error names the column, not its value.
-pub(super) fn column<'r, T>(row: &'r SqliteRow, name: &str) -> Result<T, StoreError>
-where
-    T: Decode<'r, Sqlite> + Type<Sqlite>,
-{
-    // Without the `Option` the driver reads NULL as zero or the empty text.
-    nullable(row, name)?.ok_or_else(|| corrupt(name, "it is NULL"))
-}
-
-/// Reads a column that may be NULL.
-pub(super) fn nullable<'r, T>(row: &'r SqliteRow, name: &str) -> Result<Option<T>, StoreError>
-where
-    T: Decode<'r, Sqlite> + Type<Sqlite>,
-{
-    row.try_get(name).map_err(|error| match error {
-        sqlx::Error::ColumnDecode { source, .. } => corrupt(name, source),
-        other => corrupt(name, other),
-    })
-}
-
 /// The error of a value that this version cannot read.
 pub(super) fn corrupt(what: &str, why: impl std::fmt::Display) -> StoreError {
     StoreError::Corrupt {
         what: format!("column `{what}`"),
         why: why.to_string(),
-    }
-}
-
-/// Adds the run to the error of an unreadable value; the row must have its `id`.
-pub(super) fn of_run(row: &SqliteRow, error: StoreError) -> StoreError {
-    match error {
-        StoreError::Corrupt { what, why } => {
-            let id: String = row.try_get("id").unwrap_or_default();
-            StoreError::Corrupt {
-                what: format!("{what} of run {id}"),
-                why,
-            }
-        }
-        other => other,
     }
 }
 
@@ -121,6 +134,11 @@ impl WriteError {
     /// See [`is_about_the_row`].
     pub(super) fn is_about_the_row(&self) -> bool {
         matches!(self, Self::Sql(error) if is_about_the_row(error))
+    }
+
+    /// See [`is_conflict`].
+    pub(super) fn is_conflict(&self) -> bool {
+        matches!(self, Self::Sql(error) if is_conflict(error))
     }
 }
 

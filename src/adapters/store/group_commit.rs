@@ -6,9 +6,9 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::Core;
-use super::accept::{self, EncodedDelivery};
+use super::database::Database;
 use super::errors;
+use super::queries::accept::EncodedDelivery;
 use crate::engine::store::{Accepted, StoreError};
 
 /// Maximum number of deliveries per commit: more gain nothing and make others wait longer.
@@ -29,7 +29,7 @@ pub(super) struct Pending {
 
 /// Writes until the store is dropped, or stopped and everything queued has been answered.
 pub(super) async fn run(
-    core: Arc<Core>,
+    database: Arc<Database>,
     mut queue: mpsc::Receiver<Pending>,
     stop: CancellationToken,
 ) {
@@ -44,7 +44,7 @@ pub(super) async fn run(
                 }
                 while !batch.is_empty() {
                     let rest = batch.split_off(portion(&batch));
-                    write(&core, std::mem::replace(&mut batch, rest)).await;
+                    write(&database, std::mem::replace(&mut batch, rest)).await;
                 }
             }
         }
@@ -67,17 +67,17 @@ fn portion(batch: &[Pending]) -> usize {
 
 /// Writes a portion. If a row of it is refused, each delivery is written by itself, so that only
 /// the refused one fails.
-async fn write(core: &Core, portion: Vec<Pending>) {
+async fn write(database: &Database, portion: Vec<Pending>) {
     let (deliveries, results): (Vec<_>, Vec<_>) = portion
         .into_iter()
         .map(|pending| (pending.delivery, pending.result))
         .unzip();
-    let outcomes = match write_together(core, &deliveries).await {
+    let outcomes = match database.accept(&deliveries).await {
         Ok(outcomes) => outcomes.into_iter().map(Ok).collect(),
         Err(Failure::Row(_)) if deliveries.len() > 1 => {
             let mut outcomes = Vec::with_capacity(deliveries.len());
             for delivery in &deliveries {
-                let alone = write_together(core, std::slice::from_ref(delivery)).await;
+                let alone = database.accept(std::slice::from_ref(delivery)).await;
                 outcomes.push(match alone {
                     Ok(mut outcome) => outcome.pop().ok_or_else(errors::closed),
                     Err(Failure::Row(text) | Failure::Database(text)) => {
@@ -92,51 +92,36 @@ async fn write(core: &Core, portion: Vec<Pending>) {
             .map(|_| Err(StoreError::Failed(text.clone())))
             .collect::<Vec<_>>(),
     };
-    core.work.notify_one();
+    database.wake();
     for (result, outcome) in results.into_iter().zip(outcomes) {
         // The delivery is stored even if its caller no longer waits.
         drop(result.send(outcome));
     }
 }
 
-enum Failure {
+/// Why a portion was not written.
+pub(super) enum Failure {
     /// One of the rows was refused.
     Row(String),
     /// The database failed.
     Database(String),
 }
 
-/// Writes one transaction and returns one outcome for each delivery, in order.
-async fn write_together(
-    core: &Core,
-    deliveries: &[EncodedDelivery],
-) -> Result<Vec<Accepted>, Failure> {
-    let mut turn = core
-        .writer
-        .turn()
-        .await
-        .map_err(|error| Failure::Database(text(error)))?;
-    let mut result = accept::accept(&mut turn.connection, deliveries).await;
-    if result.is_ok()
-        && let Err(error) = turn.record_changes().await
-    {
-        // They are stored although the caller gets an error: a redelivery is a duplicate.
-        result = Err(error.into());
-    }
-    let about_the_row = matches!(&result, Err(error) if error.is_about_the_row());
-    turn.end(result).map_err(|error| {
+impl Failure {
+    pub(super) fn new(error: StoreError, about_the_row: bool) -> Self {
+        let text = match error {
+            // Without the prefix, which the results add again.
+            StoreError::Failed(text) => text,
+            other => other.to_string(),
+        };
         if about_the_row {
-            Failure::Row(text(error))
+            Self::Row(text)
         } else {
-            Failure::Database(text(error))
+            Self::Database(text)
         }
-    })
-}
+    }
 
-/// Returns the text without the prefix, which the results add again.
-fn text(error: StoreError) -> String {
-    match error {
-        StoreError::Failed(text) => text,
-        other => other.to_string(),
+    pub(super) fn database(error: StoreError) -> Self {
+        Self::new(error, false)
     }
 }

@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use sqlx::{Connection, SqliteConnection, SqlitePool};
-
-use super::accept::number;
-use super::errors::{WriteError, column, failed, nullable};
+use super::super::errors::WriteError;
+use super::super::sql::{Connection, Lock, Value, column, nullable, number};
 use super::queue::{fenced, leased};
 use crate::engine::model::agent::{Spent, Tokens};
 use crate::engine::model::time::Millis;
@@ -14,70 +12,71 @@ use crate::engine::store::{Budget, BudgetScope, CommandUsage, Exceeded, Lease, S
 const HOUR: Duration = Duration::from_hours(1);
 
 /// Longest window in which a turn counts. Pruning keeps turns for at least as long.
-pub(super) const DAY: Duration = Duration::from_hours(24);
+pub(crate) const DAY: Duration = Duration::from_hours(24);
 
 /// Length of a day, in milliseconds.
-pub(super) const DAY_MS: i64 = 86_400_000;
+pub(crate) const DAY_MS: i64 = 86_400_000;
 
 /// Returns whether the run had turns before, and this one; no row if the lease is not held.
-pub(super) const FIND_TURN: &str = "
-SELECT EXISTS (SELECT 1 FROM spending WHERE spending.run = runs.id) AS before,
-       EXISTS (SELECT 1 FROM spending WHERE spending.run = runs.id AND spending.key = ?4) AS again
-FROM runs WHERE id = ?1 AND lease_owner = ?2 AND fence = ?3";
+pub(crate) const FIND_TURN: &str = "
+SELECT EXISTS (SELECT 1 FROM spending WHERE spending.run = runs.id) AS earlier,
+       EXISTS (SELECT 1 FROM spending WHERE spending.run = runs.id AND spending.key = $4) AS again
+FROM runs WHERE id = $1 AND lease_owner = $2 AND fence = $3";
 
 const BEGIN: &str = "
-INSERT INTO spending (run, key, repo, actor, at_ms, first) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+INSERT INTO spending (run, key, repo, actor, at_ms, first) VALUES ($1, $2, $3, $4, $5, $6)";
 
-pub(super) const END: &str = "
-UPDATE spending SET cost = ?5, turns = ?6, tools = ?7, input = ?8, cached = ?9, output = ?10
-WHERE key = ?4 AND run = (SELECT id FROM runs WHERE id = ?1 AND lease_owner = ?2 AND fence = ?3)";
+pub(crate) const END: &str = "
+UPDATE spending SET cost = $5, turns = $6, tools = $7, input = $8, cached = $9, output = $10
+WHERE key = $4 AND run = (SELECT id FROM runs WHERE id = $1 AND lease_owner = $2 AND fence = $3)";
 
 /// Adds the difference between the amounts of a turn and those recorded for it so far to its day.
 /// The parameters are those of [`END`], which runs afterwards.
-pub(super) const ADD_USAGE: &str = "
+pub(crate) const ADD_USAGE: &str = "
 INSERT INTO usage (repo, day, actor, command, runs, turns, cost, input, cached, output)
 SELECT spending.repo, spending.at_ms / 86400000, spending.actor, runs.command,
        CASE WHEN spending.first = 1 AND spending.cost IS NULL THEN 1 ELSE 0 END,
-       ?6 - coalesce(spending.turns, 0), ?5 - coalesce(spending.cost, 0), ?8 - spending.input,
-       ?9 - spending.cached, ?10 - spending.output
-FROM runs JOIN spending ON spending.run = runs.id AND spending.key = ?4
-WHERE runs.id = ?1 AND runs.lease_owner = ?2 AND runs.fence = ?3
+       $6 - coalesce(spending.turns, 0), $5 - coalesce(spending.cost, 0), $8 - spending.input,
+       $9 - spending.cached, $10 - spending.output
+FROM runs JOIN spending ON spending.run = runs.id AND spending.key = $4
+WHERE runs.id = $1 AND runs.lease_owner = $2 AND runs.fence = $3
 ON CONFLICT (repo, day, actor, command) DO UPDATE SET
-    runs = runs + excluded.runs, turns = turns + excluded.turns, cost = cost + excluded.cost,
-    input = input + excluded.input, cached = cached + excluded.cached, output = output + excluded.output";
+    runs = usage.runs + excluded.runs, turns = usage.turns + excluded.turns, cost = usage.cost + excluded.cost,
+    input = usage.input + excluded.input, cached = usage.cached + excluded.cached,
+    output = usage.output + excluded.output";
 
 /// Returns the usage of a repository since a day, by command.
-pub(super) const USAGE: &str = "
-SELECT command, sum(runs) AS runs, sum(turns) AS turns, sum(cost) AS cost, sum(input) AS input,
-       sum(cached) AS cached, sum(output) AS output
-FROM usage WHERE repo = ?1 AND day >= ?2
+pub(crate) const USAGE: &str = "
+SELECT command, CAST(sum(runs) AS BIGINT) AS runs, CAST(sum(turns) AS BIGINT) AS turns, CAST(sum(cost) AS BIGINT) AS cost,
+       CAST(sum(input) AS BIGINT) AS input, CAST(sum(cached) AS BIGINT) AS cached, CAST(sum(output) AS BIGINT) AS output
+FROM usage WHERE repo = $1 AND day >= $2
 GROUP BY command";
 
 /// Largest amount of one turn, so that sums of it cannot overflow: a billion dollars.
 const MAX_AMOUNT: i64 = 1_000_000_000_000_000;
 
-// Each of the following returns the amount used since ?1 and the time of the oldest entry. Costs
+// Each of the following returns the amount used since $1 and the time of the oldest entry. Costs
 // are summed as floating-point numbers, which are exact up to billions of dollars and never
 // overflow.
 
-pub(super) const ACTOR_RUNS: &str = "
-SELECT count(*) AS used, min(at_ms) AS oldest FROM spending WHERE first = 1 AND at_ms > ?1 AND actor = ?2";
+pub(crate) const ACTOR_RUNS: &str = "
+SELECT count(*) AS used, min(at_ms) AS oldest FROM spending WHERE first = 1 AND at_ms > $1 AND actor = $2";
 
-pub(super) const REPO_RUNS: &str = "
-SELECT count(*) AS used, min(at_ms) AS oldest FROM spending WHERE first = 1 AND at_ms > ?1 AND repo = ?2";
+pub(crate) const REPO_RUNS: &str = "
+SELECT count(*) AS used, min(at_ms) AS oldest FROM spending WHERE first = 1 AND at_ms > $1 AND repo = $2";
 
-pub(super) const RUNS: &str =
-    "SELECT count(*) AS used, min(at_ms) AS oldest FROM spending WHERE first = 1 AND at_ms > ?1";
+pub(crate) const RUNS: &str =
+    "SELECT count(*) AS used, min(at_ms) AS oldest FROM spending WHERE first = 1 AND at_ms > $1";
 
-pub(super) const REPO_COST: &str = "
-SELECT CAST(total(cost) AS INTEGER) AS used, min(at_ms) AS oldest FROM spending
-WHERE at_ms > ?1 AND repo = ?2 AND cost > 0";
+pub(crate) const REPO_COST: &str = "
+SELECT CAST(coalesce(sum(CAST(cost AS DOUBLE PRECISION)), 0) AS BIGINT) AS used, min(at_ms) AS oldest FROM spending
+WHERE at_ms > $1 AND repo = $2 AND cost > 0";
 
-pub(super) const COST: &str = "
-SELECT CAST(total(cost) AS INTEGER) AS used, min(at_ms) AS oldest FROM spending WHERE at_ms > ?1 AND cost > 0";
+pub(crate) const COST: &str = "
+SELECT CAST(coalesce(sum(CAST(cost AS DOUBLE PRECISION)), 0) AS BIGINT) AS used, min(at_ms) AS oldest FROM spending WHERE at_ms > $1 AND cost > 0";
 
-pub(super) async fn begin_turn(
-    connection: &mut SqliteConnection,
+pub(crate) async fn begin_turn(
+    connection: &mut Connection<'_>,
     lease: &Lease,
     key: &str,
     scope: BudgetScope,
@@ -85,40 +84,35 @@ pub(super) async fn begin_turn(
     now: Millis,
 ) -> Result<Result<(), Exceeded>, WriteError> {
     let (repo, actor) = (number(scope.repo)?, number(scope.actor)?);
-    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-    let known = leased(FIND_TURN, lease)
-        .bind(key)
-        .fetch_optional(&mut *transaction)
+    connection.lock(&[Lock::Spending]).await?;
+    connection.begin().await?;
+    let known = connection
+        .row(FIND_TURN, &leased(lease, [key.into()]))
         .await?;
-    let Some(known) = known else {
-        transaction.rollback().await?;
-        return Err(fenced(lease));
-    };
+    let known = known.ok_or_else(|| fenced(lease))?;
     if column(&known, "again")? {
-        transaction.rollback().await?;
         return Ok(Ok(()));
     }
-    let first = !column::<bool>(&known, "before")?;
-    if let Some(exceeded) = exceeded(&mut transaction, first, repo, actor, budget, now).await? {
-        transaction.rollback().await?;
+    let first = !column::<bool>(&known, "earlier")?;
+    if let Some(exceeded) = exceeded(connection, first, repo, actor, budget, now).await? {
         return Ok(Err(exceeded));
     }
-    sqlx::query(BEGIN)
-        .bind(&lease.run.0)
-        .bind(key)
-        .bind(repo)
-        .bind(actor)
-        .bind(now.0)
-        .bind(first)
-        .execute(&mut *transaction)
-        .await?;
-    transaction.commit().await?;
+    let values = [
+        (&lease.run).into(),
+        key.into(),
+        repo.into(),
+        actor.into(),
+        now.into(),
+        first.into(),
+    ];
+    connection.execute(BEGIN, &values).await?;
+    connection.commit().await?;
     Ok(Ok(()))
 }
 
 /// Returns the first limit that is reached. The limits of runs apply to a run's first turn only.
 async fn exceeded(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection<'_>,
     first: bool,
     repo: i64,
     actor: i64,
@@ -158,11 +152,11 @@ async fn exceeded(
     ];
     for (limit, window, sql, scope, exceed) in limits {
         let Some(limit) = limit else { continue };
-        let mut query = sqlx::query(sql).bind(now.minus(window).0);
-        if let Some(scope) = scope {
-            query = query.bind(scope);
-        }
-        let row = query.fetch_one(&mut *connection).await?;
+        let since = Value::from(now.minus(window));
+        let values: Vec<_> = std::iter::once(since)
+            .chain(scope.map(Value::from))
+            .collect();
+        let row = connection.one(sql, &values).await?;
         if column::<u64>(&row, "used")? >= limit {
             let oldest = nullable::<i64>(&row, "oldest")?.map_or(now, Millis);
             return Ok(Some(exceed(limit, oldest.plus(window))));
@@ -171,33 +165,35 @@ async fn exceeded(
     Ok(None)
 }
 
-pub(super) async fn end_turn(
-    connection: &mut SqliteConnection,
+pub(crate) async fn end_turn(
+    connection: &mut Connection<'_>,
     lease: &Lease,
     key: &str,
     spent: &Spent,
 ) -> Result<(), WriteError> {
     let amount = |number: u64| i64::try_from(number).unwrap_or(MAX_AMOUNT).min(MAX_AMOUNT);
-    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+    connection.lock(&[Lock::Spending]).await?;
+    connection.begin().await?;
     for statement in [ADD_USAGE, END] {
-        let ended = leased(statement, lease)
-            .bind(key)
-            .bind(amount(spent.cost))
-            .bind(spent.turns)
-            .bind(spent.tools)
-            .bind(amount(spent.tokens.input))
-            .bind(amount(spent.tokens.cached))
-            .bind(amount(spent.tokens.output))
-            .execute(&mut *transaction)
-            .await?;
-        if ended.rows_affected() > 0 {
+        let values = [
+            key.into(),
+            amount(spent.cost).into(),
+            spent.turns.into(),
+            spent.tools.into(),
+            amount(spent.tokens.input).into(),
+            amount(spent.tokens.cached).into(),
+            amount(spent.tokens.output).into(),
+        ];
+        if connection
+            .execute(statement, &leased(lease, values))
+            .await?
+            > 0
+        {
             continue;
         }
-        let known = leased(FIND_TURN, lease)
-            .bind(key)
-            .fetch_optional(&mut *transaction)
+        let known = connection
+            .row(FIND_TURN, &leased(lease, [key.into()]))
             .await?;
-        transaction.rollback().await?;
         return match known {
             None => Err(fenced(lease)),
             Some(_) => Err(StoreError::Failed(format!(
@@ -207,23 +203,17 @@ pub(super) async fn end_turn(
             .into()),
         };
     }
-    transaction.commit().await?;
-    Ok(())
+    connection.commit().await
 }
 
-pub(super) async fn usage(
-    reader: &SqlitePool,
+pub(crate) async fn usage(
+    reader: &mut Connection<'_>,
     repo: u64,
     since: Millis,
-) -> Result<Vec<CommandUsage>, StoreError> {
+) -> Result<Vec<CommandUsage>, WriteError> {
     let repo = number(repo)?;
     let day = since.0.div_euclid(DAY_MS);
-    let rows = sqlx::query(USAGE)
-        .bind(repo)
-        .bind(day)
-        .fetch_all(reader)
-        .await
-        .map_err(failed)?;
+    let rows = reader.rows(USAGE, &[repo.into(), day.into()]).await?;
     let mut usage = rows
         .iter()
         .map(|row| {

@@ -1,0 +1,117 @@
+//! The two databases behind [`SqlStore`](super::SqlStore).
+
+use sqlx::Sqlite;
+use sqlx::pool::PoolConnection;
+
+use super::errors::{WriteError, failed};
+use super::group_commit::Failure;
+use super::queries::accept::EncodedDelivery;
+use super::sql::Connection;
+use super::{postgres, sqlite};
+use crate::engine::store::{Accepted, StoreError};
+
+/// An open database.
+#[derive(Debug)]
+pub(super) enum Database {
+    Sqlite(Box<sqlite::SqliteDatabase>),
+    Postgres(postgres::PostgresDatabase),
+}
+
+/// The use of a connection until it is ended or dropped.
+pub(super) enum Turn<'a> {
+    /// SQLite's writing connection.
+    Writer(sqlite::Turn<'a>),
+    /// One of SQLite's reading connections.
+    Reader(PoolConnection<Sqlite>),
+    /// A connection to PostgreSQL.
+    Postgres(postgres::Turn),
+}
+
+impl Turn<'_> {
+    /// Returns the connection.
+    pub(super) fn connection(&mut self) -> Connection<'_> {
+        match self {
+            Self::Writer(turn) => (&mut turn.connection).into(),
+            Self::Reader(connection) => (&mut **connection).into(),
+            Self::Postgres(turn) => turn.connection().into(),
+        }
+    }
+
+    /// Ends the turn. The connection is kept unless the database itself failed.
+    pub(super) fn end<T>(self, result: Result<T, WriteError>) -> Result<T, StoreError> {
+        match self {
+            Self::Writer(turn) => turn.end(result),
+            Self::Reader(_) => Ok(result?),
+            Self::Postgres(turn) => turn.end(result),
+        }
+    }
+}
+
+impl Database {
+    /// Waits for a connection for writing.
+    pub(super) async fn writer(&self) -> Result<Turn<'_>, StoreError> {
+        match self {
+            Self::Sqlite(database) => Ok(Turn::Writer(database.writer.turn().await?)),
+            Self::Postgres(database) => Ok(Turn::Postgres(database.turn().await?)),
+        }
+    }
+
+    /// Waits for a connection for reading.
+    pub(super) async fn reader(&self) -> Result<Turn<'_>, StoreError> {
+        match self {
+            Self::Sqlite(database) => {
+                let connection = database.reader.acquire().await.map_err(failed)?;
+                Ok(Turn::Reader(connection))
+            }
+            Self::Postgres(database) => Ok(Turn::Postgres(database.turn().await?)),
+        }
+    }
+
+    /// Stores deliveries in one transaction and returns one outcome for each, in order.
+    pub(super) async fn accept(
+        &self,
+        deliveries: &[EncodedDelivery],
+    ) -> Result<Vec<Accepted>, Failure> {
+        match self {
+            Self::Sqlite(database) => database.accept(deliveries).await,
+            Self::Postgres(database) => database.accept(deliveries).await,
+        }
+    }
+
+    /// Wakes a worker after a change that may have made a run claimable: of this process at once,
+    /// and of the others that share the database.
+    pub(super) fn wake(&self) {
+        self.wake_next();
+        if let Self::Postgres(database) = self {
+            database.notify_others();
+        }
+    }
+
+    /// Wakes the next worker of this process.
+    pub(super) fn wake_next(&self) {
+        match self {
+            Self::Sqlite(database) => database.work.notify_one(),
+            Self::Postgres(database) => database.work.notify_one(),
+        }
+    }
+
+    /// Waits until [`Database::wake`] is called, here or in another process.
+    pub(super) async fn work_arrived(&self) {
+        match self {
+            Self::Sqlite(database) => database.work.notified().await,
+            Self::Postgres(database) => database.work.notified().await,
+        }
+    }
+
+    /// Closes all connections.
+    pub(super) async fn close(&self) {
+        match self {
+            Self::Sqlite(database) => {
+                // Readers first: a reader would prevent the last checkpoint from truncating the WAL.
+                database.reader.close().await;
+                database.writer.close().await;
+            }
+            Self::Postgres(database) => database.close().await,
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Wakes the workers of processes that share a database, and keeps the clock right.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::PgPool;
+use sqlx::postgres::PgListener;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use super::super::errors::sentence;
+use super::DatabaseClock;
+
+/// The channel of notifications; the payload is the name of the process that sends it.
+const CHANNEL: &str = "planwright_work";
+
+/// Pause between two notifications of a process.
+const NOTIFY_GAP: Duration = Duration::from_millis(20);
+
+/// How often a process notifies itself, to find out whether notifications arrive.
+const TEST_EVERY: Duration = Duration::from_secs(15);
+
+/// Maximum time for a notification to arrive.
+const MAX_WAY: Duration = Duration::from_secs(5);
+
+/// How often the clock of the database is read.
+const CLOCK_EVERY: Duration = Duration::from_secs(10);
+
+/// Sends a notification after every change, but not more often than every [`NOTIFY_GAP`].
+pub(super) async fn notify(pool: PgPool, changed: Arc<Notify>, name: String) {
+    loop {
+        changed.notified().await;
+        if let Err(error) = send(&pool, &name).await {
+            // The others poll.
+            tracing::debug!(error = %sentence(&error), "other processes were not notified");
+        }
+        sleep(NOTIFY_GAP).await;
+    }
+}
+
+async fn send(pool: &PgPool, name: &str) -> sqlx::Result<()> {
+    sqlx::query("SELECT pg_notify($1, $2)")
+        .bind(CHANNEL)
+        .bind(name)
+        .execute(pool)
+        .await?;
+    Ok(())
+}
+
+/// Wakes a worker for every notification of another process. Connects again when notifications stop
+/// arriving, also where the connection only looks alive.
+pub(super) async fn listen(listening: PgPool, pool: PgPool, work: Arc<Notify>, name: String) {
+    let mut is_deaf = false;
+    loop {
+        match connect(&listening).await {
+            Ok(mut listener) => {
+                // What was missed in the meantime.
+                work.notify_one();
+                let heard = hear(&mut listener, &pool, &work, &name).await;
+                if heard && is_deaf {
+                    is_deaf = false;
+                    tracing::info!("notifications of the database arrive again");
+                } else if !heard && !is_deaf {
+                    is_deaf = true;
+                    tracing::warn!(
+                        "notifications of the database do not arrive; workers poll for runs every second (behind \
+                         PgBouncer in transaction mode this is to be expected)"
+                    );
+                }
+            }
+            Err(error) => {
+                tracing::debug!(error = %sentence(&error), "cannot listen for notifications");
+            }
+        }
+        sleep(MAX_WAY).await;
+    }
+}
+
+async fn connect(listening: &PgPool) -> sqlx::Result<PgListener> {
+    let mut listener = PgListener::connect_with(listening).await?;
+    // A new connection is made here, so that a worker is woken for what was missed.
+    listener.eager_reconnect(false);
+    listener.listen(CHANNEL).await?;
+    Ok(listener)
+}
+
+/// Listens until the connection is lost or a notification to itself does not arrive. Returns whether
+/// any arrived.
+async fn hear(listener: &mut PgListener, pool: &PgPool, work: &Notify, name: &str) -> bool {
+    let mut heard = false;
+    let mut next_test = Instant::now();
+    // When a notification to itself must have arrived.
+    let mut due = None;
+    loop {
+        tokio::select! {
+            notification = listener.try_recv() => match notification {
+                Ok(Some(notification)) => {
+                    heard = true;
+                    due = None;
+                    if notification.payload() != name {
+                        work.notify_one();
+                    }
+                }
+                Ok(None) | Err(_) => return heard,
+            },
+            () = sleep_until(due.unwrap_or(next_test)) => {
+                if due.is_some() {
+                    return heard;
+                }
+                next_test = Instant::now() + TEST_EVERY;
+                if let Ok(Ok(())) = timeout(MAX_WAY, send(pool, name)).await {
+                    due = Some(Instant::now() + MAX_WAY);
+                }
+            }
+        }
+    }
+}
+
+/// Reads the clock of the database from time to time.
+pub(super) async fn correct(pool: PgPool, clock: Arc<DatabaseClock>) {
+    loop {
+        sleep(CLOCK_EVERY).await;
+        if let Err(error) = clock.correct(&pool).await {
+            tracing::debug!(error = %sentence(&error), "the clock of the database cannot be read");
+        }
+    }
+}

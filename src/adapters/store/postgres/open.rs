@@ -1,0 +1,303 @@
+//! Connecting, checks, and migrations.
+
+use std::str::FromStr as _;
+use std::sync::{Arc, Mutex};
+
+use secrecy::{ExposeSecret as _, SecretString};
+use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{ConnectOptions as _, Connection as _, PgConnection, PgPool, SqlSafeStr as _};
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+
+use super::super::errors::{failed, sentence};
+use super::super::sql::Lock;
+use super::{DatabaseClock, PostgresDatabase, PostgresOptions, listen};
+use crate::engine::store::StoreError;
+
+/// The migrations in order; the position in the list is the schema version, from 1.
+///
+/// Two versions of this program run side by side while a new one is rolled out. A migration
+/// therefore only adds: what the previous release reads or writes is removed one release later, in a
+/// migration that also raises `compatibility.oldest`.
+const MIGRATIONS: [(&str, &str); 1] = [(
+    "queue",
+    include_str!("../migrations/postgres/0001_queue.sql"),
+)];
+
+/// The schema version of this program.
+const CURRENT_SCHEMA: usize = MIGRATIONS.len();
+
+/// Settings of every connection. A transaction of a process that stopped half-way holds locks until
+/// the server ends it.
+const SETTINGS: &str = "
+SET idle_in_transaction_session_timeout = '10s';
+SET statement_timeout = '60s'";
+
+/// What is known about a database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InspectedPostgres {
+    /// The version of the server, as it tells it.
+    pub server: String,
+    /// The schema version; `None` if the database is empty.
+    pub schema: Option<usize>,
+    /// Whether the connection is encrypted.
+    pub encrypted: bool,
+    /// Maximum number of connections of the server.
+    pub max_connections: u32,
+}
+
+fn connect_options(url: &SecretString) -> Result<PgConnectOptions, StoreError> {
+    let options = PgConnectOptions::from_str(url.expose_secret()).map_err(|_| {
+        // The parser's message could contain parts of the URL, and so of the password.
+        StoreError::Failed(
+            "store.url is not the URL of a PostgreSQL database: write postgres://USER:PASSWORD@HOST:5432/DATABASE, \
+             with special characters of the password percent-encoded"
+                .to_owned(),
+        )
+    })?;
+    // PgBouncer refuses a start-up parameter that it does not know.
+    Ok(options
+        .application_name("planwright")
+        .extra_float_digits(None::<i8>)
+        .disable_statement_logging())
+}
+
+/// The place of a database for messages, without user and password.
+fn place(options: &PgConnectOptions) -> String {
+    let database = options.get_database().unwrap_or("");
+    format!("{}:{}/{database}", options.get_host(), options.get_port())
+}
+
+fn cannot_connect(options: &PgConnectOptions, error: &sqlx::Error) -> StoreError {
+    let remedy = match error {
+        sqlx::Error::Io(_) => {
+            ": check host and port in store.url, and that the server accepts connections"
+        }
+        _ => "",
+    };
+    StoreError::Failed(format!(
+        "cannot connect to the database at {}: {}{remedy}",
+        place(options),
+        sentence(error)
+    ))
+}
+
+/// Refuses a standby, and a primary that was demoted, to which connections may stay open.
+async fn prepare(connection: &mut PgConnection) -> sqlx::Result<()> {
+    sqlx::raw_sql(SETTINGS).execute(&mut *connection).await?;
+    let read_only: String = sqlx::query_scalar("SHOW transaction_read_only")
+        .fetch_one(connection)
+        .await?;
+    if read_only == "on" {
+        return Err(sqlx::Error::Configuration(
+            "the server is a standby or was demoted; store.url must lead to the primary".into(),
+        ));
+    }
+    Ok(())
+}
+
+/// Connects for reading. No task is started: nobody is notified.
+pub(crate) async fn open_for_reading(url: &SecretString) -> Result<PostgresDatabase, StoreError> {
+    let options = PostgresOptions::default();
+    let connect = connect_options(url)?;
+    if inspect_postgres(url).await?.schema.is_none() {
+        return Err(StoreError::Failed(format!(
+            "the database at {} is not one of planwright; store.url must be that of the running bot",
+            place(&connect)
+        )));
+    }
+    let pool = pool(&connect, 1, &options);
+    let clock = DatabaseClock::new(&pool)
+        .await
+        .map_err(|error| cannot_connect(&connect, &error))?;
+    Ok(PostgresDatabase {
+        pool,
+        clock: Arc::new(clock),
+        work: Arc::default(),
+        changed: Arc::default(),
+        tasks: Mutex::default(),
+    })
+}
+
+/// Connects, checks and migrates.
+pub(crate) async fn open(
+    url: &SecretString,
+    options: &PostgresOptions,
+) -> Result<PostgresDatabase, StoreError> {
+    let connect = connect_options(url)?;
+    // A pool would report a server that refuses as a timeout.
+    let mut first = connect
+        .connect()
+        .await
+        .map_err(|error| cannot_connect(&connect, &error))?;
+    prepare(&mut first)
+        .await
+        .map_err(|error| cannot_connect(&connect, &error))?;
+    migrate(&place(&connect), &mut first).await?;
+    first.close().await.map_err(failed)?;
+    let pool = pool(&connect, options.max_connections.max(2), options);
+    let listening = self::pool(&connect, 1, options);
+    let clock = Arc::new(
+        DatabaseClock::new(&pool)
+            .await
+            .map_err(|error| cannot_connect(&connect, &error))?,
+    );
+    let (work, changed) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let name = uuid::Uuid::new_v4().to_string();
+    let mut tasks = JoinSet::new();
+    tasks.spawn(listen::notify(
+        pool.clone(),
+        Arc::clone(&changed),
+        name.clone(),
+    ));
+    tasks.spawn(listen::listen(
+        listening,
+        pool.clone(),
+        Arc::clone(&work),
+        name,
+    ));
+    tasks.spawn(listen::correct(pool.clone(), Arc::clone(&clock)));
+    Ok(PostgresDatabase {
+        pool,
+        clock,
+        work,
+        changed,
+        tasks: Mutex::new(tasks),
+    })
+}
+
+fn pool(connect: &PgConnectOptions, connections: u32, options: &PostgresOptions) -> PgPool {
+    PgPoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(options.connect_timeout)
+        .after_connect(|connection, _| Box::pin(prepare(connection)))
+        .connect_lazy_with(connect.clone())
+}
+
+/// Looks at the database at `url` and changes nothing.
+///
+/// # Errors
+/// Those of connecting, with a remedy.
+pub async fn inspect_postgres(url: &SecretString) -> Result<InspectedPostgres, StoreError> {
+    let connect = connect_options(url)?;
+    let look = async {
+        let mut connection = connect.connect().await?;
+        prepare(&mut connection).await?;
+        let server = sqlx::query_scalar("SHOW server_version")
+            .fetch_one(&mut connection)
+            .await?;
+        let limit: String = sqlx::query_scalar("SHOW max_connections")
+            .fetch_one(&mut connection)
+            .await?;
+        let encrypted: Option<bool> =
+            sqlx::query_scalar("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
+                .fetch_optional(&mut connection)
+                .await?;
+        let schema = schema(&mut connection).await?;
+        connection.close().await?;
+        Ok::<_, sqlx::Error>(InspectedPostgres {
+            server,
+            schema,
+            encrypted: encrypted.unwrap_or(false),
+            max_connections: limit.parse().unwrap_or(0),
+        })
+    };
+    look.await.map_err(|error| cannot_connect(&connect, &error))
+}
+
+/// Returns the schema version; `None` if there is no schema of ours.
+async fn schema(connection: &mut PgConnection) -> sqlx::Result<Option<usize>> {
+    let ours: Option<String> =
+        sqlx::query_scalar("SELECT to_regclass('compatibility')::text WHERE to_regclass('_sqlx_migrations') IS NOT NULL")
+            .fetch_optional(&mut *connection)
+            .await?
+            .flatten();
+    if ours.is_none() {
+        return Ok(None);
+    }
+    let version: Option<i64> = sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations")
+        .fetch_one(connection)
+        .await?;
+    Ok(version.and_then(|version| usize::try_from(version).ok()))
+}
+
+fn migrator() -> Migrator {
+    let migrations = (1..).zip(MIGRATIONS).map(|(version, (description, sql))| {
+        let sql = sql.into_sql_str();
+        Migration::new(
+            version,
+            description.into(),
+            MigrationType::Simple,
+            sql,
+            false,
+        )
+    });
+    let mut migrator = Migrator::with_migrations(migrations.collect());
+    // The lock of the migrator belongs to the session, which PgBouncer does not keep together.
+    migrator.set_locking(false);
+    // A newer version may have added to the schema; `compatibility` tells whether it only added.
+    migrator.set_ignore_missing(true);
+    migrator
+}
+
+async fn migrate(place: &str, connection: &mut PgConnection) -> Result<(), StoreError> {
+    let failed = |what: String| StoreError::Failed(format!("the database at {place} {what}"));
+    let of_sql = |error: sqlx::Error| failed(format!("cannot be updated: {}", sentence(&error)));
+    let mut transaction = connection.begin().await.map_err(of_sql)?;
+    sqlx::raw_sql("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
+        .execute(&mut *transaction)
+        .await
+        .map_err(of_sql)?;
+    sqlx::query("SELECT pg_advisory_xact_lock($1)")
+        .bind(Lock::Schema.key())
+        .execute(&mut *transaction)
+        .await
+        .map_err(of_sql)?;
+    let schema = schema(&mut transaction).await.map_err(of_sql)?;
+    if schema.is_none() {
+        let tables: i64 = sqlx::query_scalar(
+            "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()",
+        )
+        .fetch_one(&mut *transaction)
+        .await
+        .map_err(of_sql)?;
+        if tables > 0 {
+            return Err(failed(
+                "belongs to another program: it has tables, and none of planwright; create a database of its own"
+                    .to_owned(),
+            ));
+        }
+    } else {
+        let oldest: i32 = sqlx::query_scalar("SELECT oldest FROM compatibility")
+            .fetch_one(&mut *transaction)
+            .await
+            .map_err(of_sql)?;
+        if usize::try_from(oldest).is_ok_and(|oldest| oldest > CURRENT_SCHEMA) {
+            return Err(failed(format!(
+                "is used by a newer planwright: programs for schema {oldest} and later can use it, this one is for \
+                 {CURRENT_SCHEMA}; install the newer version; nothing was changed"
+            )));
+        }
+    }
+    migrator()
+        .run(&mut *transaction)
+        .await
+        .map_err(|error| match error {
+            MigrateError::VersionMismatch(version) => failed(format!(
+                "was written by another build of planwright (schema {version} differs): install a released version, \
+                 or use another database; nothing was changed"
+            )),
+            MigrateError::ExecuteMigration(error, version) => failed(format!(
+                "cannot be brought to schema {version}: {}; nothing was changed",
+                sentence(&error)
+            )),
+            MigrateError::Execute(error) => of_sql(error),
+            other => failed(format!("cannot be updated: {other}")),
+        })?;
+    transaction.commit().await.map_err(of_sql)?;
+    if schema.is_none() {
+        tracing::info!(database = place, "made the tables in a new database");
+    }
+    Ok(())
+}

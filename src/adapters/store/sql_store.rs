@@ -1,0 +1,538 @@
+//! The store on a SQL database: what SQLite and PostgreSQL have in common.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use secrecy::SecretString;
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::database::Database;
+use super::group_commit::{self, Pending};
+use super::postgres::{self, PostgresOptions};
+use super::queries::accept::EncodedDelivery;
+use super::queries::{answers, intake, lease, queue, records, replicas, spending, upkeep, views};
+use super::sql::Sql;
+use super::sqlite::{self, SqliteOptions};
+use super::{MAX_CONFLICTS, errors};
+use crate::engine::clock::Clock;
+use crate::engine::model::agent::Spent;
+use crate::engine::model::intake::{DecisionRecord, LogState, LoggedAttempt, ScanState};
+use crate::engine::model::progress::Progress;
+use crate::engine::model::run::RunId;
+use crate::engine::model::time::Millis;
+use crate::engine::replicas::{PlannedWrite, Replicas, Slot};
+use crate::engine::store::{
+    Accepted, ActorStanding, AnswerDecision, AnswerLimits, AuditEntry, Budget, BudgetScope,
+    ClaimLimits, Claimed, CommandRequest, CommandUsage, EffectState, Exceeded, Lease, LeaseStatus,
+    NewDelivery, QueueCounts, RunOutcome, RunView, SavedPlan, Store, StoreError,
+};
+
+/// The store on one SQLite file, which belongs to this process alone while it is open, or on a
+/// PostgreSQL database, which several processes share.
+///
+/// [`Store::work_arrived`] keeps one permit, so that an event between a fruitless [`Store::claim`]
+/// and the wait is not lost. It wakes one waiter, and every fruitful claim wakes the next, so that
+/// any number of workers share a burst.
+#[derive(Debug)]
+pub struct SqlStore {
+    queue: mpsc::Sender<Pending>,
+    database: Arc<Database>,
+    stop: CancellationToken,
+    writing: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// Executes an operation on a connection for writing. One that was rolled back because of others at
+/// the same time is executed again.
+macro_rules! write {
+    ($store:ident, $operation:path $(, $argument:expr)*) => {{
+        let mut conflicts = 0;
+        loop {
+            let mut turn = $store.database.writer().await?;
+            let mut connection = turn.connection();
+            let result = $operation(&mut connection $(, $argument)*).await;
+            let result = connection.settle(result).await;
+            let conflict = matches!(&result, Err(error) if error.is_conflict());
+            let result = turn.end(result);
+            conflicts += 1;
+            if !conflict || conflicts > MAX_CONFLICTS {
+                break result;
+            }
+        }
+    }};
+}
+
+/// Executes an operation on a connection for reading.
+macro_rules! read {
+    ($store:ident, $operation:path $(, $argument:expr)*) => {{
+        let mut turn = $store.database.reader().await?;
+        let result = $operation(&mut turn.connection() $(, $argument)*).await;
+        turn.end(result)
+    }};
+}
+
+impl SqlStore {
+    /// Opens or creates the SQLite database at `path`, migrates its schema, and takes back every
+    /// lease of an earlier process. Must be called within a tokio runtime.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Failed`] with path and remedy: another process uses it, the directory is
+    /// missing or not writable, the file is something else, or a newer version of this program
+    /// wrote it (it is left untouched). [`StoreError::Lost`]: the database holds fewer changes than
+    /// were recorded.
+    pub async fn open_sqlite(
+        path: &Path,
+        options: SqliteOptions,
+        now: Millis,
+    ) -> Result<Self, StoreError> {
+        let database = Database::Sqlite(Box::new(sqlite::open(path, &options).await?));
+        let store = Self::new(database, options.queue_depth);
+        let runs = write!(store, lease::recover_all, now)?;
+        if runs > 0 {
+            tracing::info!(runs, "resuming runs of an earlier process");
+        }
+        Ok(store)
+    }
+
+    /// Connects to the PostgreSQL database at `url` and migrates its schema. Must be called within
+    /// a tokio runtime.
+    ///
+    /// # Errors
+    /// [`StoreError::Failed`] with a remedy: the URL is invalid, the server cannot be reached or
+    /// is a standby, or a newer version of this program has changed the schema.
+    pub async fn open_postgres(
+        url: &SecretString,
+        options: PostgresOptions,
+    ) -> Result<Self, StoreError> {
+        let database = Database::Postgres(postgres::open(url, &options).await?);
+        let store = Self::new(database, options.queue_depth);
+        write!(store, lease::promote_stranded)?;
+        Ok(store)
+    }
+
+    /// Returns the clock of the database; `None` for SQLite, where every time is the caller's.
+    pub fn clock(&self) -> Option<Arc<dyn Clock>> {
+        match &*self.database {
+            Database::Sqlite(_) => None,
+            Database::Postgres(database) => Some(Arc::clone(&database.clock) as _),
+        }
+    }
+
+    /// Returns the agreements with the other processes that share the database; `None` for SQLite,
+    /// which one process has to itself.
+    pub fn replicas(self: &Arc<Self>) -> Option<Arc<dyn Replicas>> {
+        match &*self.database {
+            Database::Sqlite(_) => None,
+            Database::Postgres(_) => Some(Arc::clone(self) as _),
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn database(&self) -> &Database {
+        &self.database
+    }
+
+    fn new(database: Database, queue_depth: usize) -> Self {
+        let database = Arc::new(database);
+        let (queue, pending) = mpsc::channel(queue_depth.max(1));
+        let stop = CancellationToken::new();
+        let writing = tokio::spawn(group_commit::run(
+            Arc::clone(&database),
+            pending,
+            stop.clone(),
+        ));
+        Self {
+            queue,
+            database,
+            stop,
+            writing: Mutex::new(Some(writing)),
+        }
+    }
+
+    /// Takes back every lease, as [`SqlStore::open_sqlite`] does. Returns the number of runs.
+    ///
+    /// Times ahead of `now` count as set by a clock that has been put back since: no waiting run is
+    /// due later than [`MAX_WAIT_AFTER_START`](super::MAX_WAIT_AFTER_START) from `now`, and nothing
+    /// was spent after `now`.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn recover_all(&self, now: Millis) -> Result<u64, StoreError> {
+        let recovered = write!(self, lease::recover_all, now)?;
+        self.database.wake();
+        Ok(recovered)
+    }
+
+    /// Deletes the rows that `which` selects, in portions, so that other writes can happen in
+    /// between.
+    async fn prune_all(&self, which: Sql, before: Millis) -> Result<u64, StoreError> {
+        let mut pruned = 0;
+        loop {
+            let (deliveries, is_last) = write!(self, upkeep::prune_some, which, before)?;
+            pruned += deliveries;
+            if is_last {
+                return Ok(pruned);
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Store for SqlStore {
+    async fn accept(&self, delivery: NewDelivery) -> Result<Accepted, StoreError> {
+        let (result, stored) = oneshot::channel();
+        let delivery = EncodedDelivery::new(delivery)?;
+        self.queue
+            .try_send(Pending { delivery, result })
+            .map_err(|error| match error {
+                TrySendError::Full(_) => StoreError::Busy,
+                TrySendError::Closed(_) => errors::closed(),
+            })?;
+        stored.await.unwrap_or_else(|_| Err(errors::closed()))
+    }
+
+    async fn record_decisions(&self, decisions: &[DecisionRecord]) -> Result<(), StoreError> {
+        if decisions.is_empty() {
+            return Ok(());
+        }
+        write!(self, intake::record, decisions)
+    }
+
+    async fn decisions_at(
+        &self,
+        repo: u64,
+        number: u64,
+        limit: u32,
+    ) -> Result<Vec<DecisionRecord>, StoreError> {
+        read!(self, intake::at_place, repo, number, limit)
+    }
+
+    async fn decided(&self, guids: &[&str], since: Millis) -> Result<HashSet<String>, StoreError> {
+        read!(self, intake::decided, guids, since)
+    }
+
+    async fn decided_comments(
+        &self,
+        repo: u64,
+        comments: &[(u64, u64)],
+    ) -> Result<HashSet<u64>, StoreError> {
+        read!(self, intake::decided_comments, repo, comments)
+    }
+
+    async fn label_accepted(
+        &self,
+        place: &str,
+        label: &str,
+        period: (Millis, Millis),
+    ) -> Result<bool, StoreError> {
+        read!(self, intake::label_accepted, place, label, period)
+    }
+
+    async fn log_state(&self) -> Result<Option<LogState>, StoreError> {
+        read!(self, intake::log_state)
+    }
+
+    async fn save_log_state(
+        &self,
+        state: &LogState,
+        missed: &[LoggedAttempt],
+    ) -> Result<(), StoreError> {
+        write!(self, intake::save_log_state, state, missed)
+    }
+
+    async fn missed(&self, limit: u32) -> Result<Vec<LoggedAttempt>, StoreError> {
+        read!(self, intake::missed, limit)
+    }
+
+    async fn drop_missed(&self, id: u64) -> Result<(), StoreError> {
+        write!(self, intake::drop_missed, id)
+    }
+
+    async fn scan_state(&self, repo: u64) -> Result<Option<ScanState>, StoreError> {
+        read!(self, intake::scan_state, repo)
+    }
+
+    async fn save_scan_state(&self, repo: u64, state: &ScanState) -> Result<(), StoreError> {
+        write!(self, intake::save_scan_state, repo, state)
+    }
+
+    async fn claim(
+        &self,
+        owner: &str,
+        now: Millis,
+        lease: Duration,
+        limits: &ClaimLimits,
+    ) -> Result<Option<Claimed>, StoreError> {
+        let until = now.plus(lease);
+        let claimed = write!(self, lease::claim, owner, now, until, limits)?;
+        if claimed.is_some() {
+            self.database.wake_next();
+        }
+        Ok(claimed)
+    }
+
+    async fn claim_unacknowledged(
+        &self,
+        owner: &str,
+        now: Millis,
+        lease: Duration,
+        ready_before: Millis,
+    ) -> Result<Option<Claimed>, StoreError> {
+        let until = now.plus(lease);
+        write!(
+            self,
+            lease::claim_unacknowledged,
+            owner, now, until, ready_before
+        )
+    }
+
+    async fn acknowledged(&self, lease: &Lease) -> Result<(), StoreError> {
+        write!(self, lease::acknowledged, lease)?;
+        self.database.wake();
+        Ok(())
+    }
+
+    async fn heartbeat(
+        &self,
+        leases: &[Lease],
+        now: Millis,
+        lease: Duration,
+    ) -> Result<Vec<LeaseStatus>, StoreError> {
+        if leases.is_empty() {
+            return Ok(Vec::new());
+        }
+        write!(self, lease::heartbeat, leases, now.plus(lease))
+    }
+
+    async fn save_progress(&self, lease: &Lease, progress: &Progress) -> Result<(), StoreError> {
+        write!(self, records::save_progress, lease, progress)
+    }
+
+    async fn finish(
+        &self,
+        lease: &Lease,
+        outcome: &RunOutcome,
+        now: Millis,
+    ) -> Result<(), StoreError> {
+        write!(self, queue::finish, lease, outcome, now)?;
+        self.database.wake();
+        Ok(())
+    }
+
+    async fn release(&self, owner: &str) -> Result<u64, StoreError> {
+        let released = write!(self, lease::release, owner)?;
+        self.database.wake();
+        Ok(released)
+    }
+
+    async fn recover_expired(&self, now: Millis) -> Result<u64, StoreError> {
+        let recovered = write!(self, lease::recover_expired, now)?;
+        self.database.wake();
+        Ok(recovered)
+    }
+
+    async fn next_due(&self) -> Result<Option<Millis>, StoreError> {
+        read!(self, views::next_due)
+    }
+
+    async fn work_arrived(&self) {
+        self.database.work_arrived().await;
+    }
+
+    async fn begin_effect(
+        &self,
+        lease: &Lease,
+        key: &str,
+        now: Millis,
+    ) -> Result<EffectState, StoreError> {
+        write!(self, records::begin_effect, lease, key, now)
+    }
+
+    async fn retry_effect(&self, lease: &Lease, key: &str, now: Millis) -> Result<(), StoreError> {
+        write!(self, records::retry_effect, lease, key, now)
+    }
+
+    async fn drop_effect(&self, lease: &Lease, key: &str) -> Result<(), StoreError> {
+        write!(self, records::drop_effect, lease, key)
+    }
+
+    async fn effects(&self, run: &RunId) -> Result<Vec<(String, String)>, StoreError> {
+        read!(self, records::effects, run)
+    }
+
+    async fn end_effect(
+        &self,
+        lease: &Lease,
+        key: &str,
+        result: &str,
+        now: Millis,
+    ) -> Result<(), StoreError> {
+        write!(self, records::end_effect, lease, key, result, now)
+    }
+
+    async fn run(&self, id: &RunId) -> Result<Option<RunView>, StoreError> {
+        read!(self, views::run, id)
+    }
+
+    async fn runs_at(&self, place: &str, limit: u32) -> Result<Vec<RunView>, StoreError> {
+        read!(self, views::runs_at, place, limit)
+    }
+
+    async fn recent_runs(&self, limit: u32) -> Result<Vec<RunView>, StoreError> {
+        read!(self, views::recent_runs, limit)
+    }
+
+    async fn ahead_of(&self, run: &RunId) -> Result<u64, StoreError> {
+        read!(self, views::ahead_of, run)
+    }
+
+    async fn request_cancel(
+        &self,
+        place: &str,
+        before: &RunId,
+        by: &str,
+    ) -> Result<Vec<RunId>, StoreError> {
+        let asked = write!(self, queue::request_cancel, place, before, by)?;
+        self.database.wake();
+        Ok(asked)
+    }
+
+    async fn requeue_failed(&self, place: &str) -> Result<Option<RunId>, StoreError> {
+        let requeued = write!(self, queue::requeue_failed, place)?;
+        self.database.wake();
+        Ok(requeued)
+    }
+
+    async fn send_message(
+        &self,
+        run: &RunId,
+        message: &str,
+        now: Millis,
+    ) -> Result<bool, StoreError> {
+        let sent = write!(self, records::send_message, run, message, now)?;
+        self.database.wake();
+        Ok(sent)
+    }
+
+    async fn messages(&self, run: &RunId) -> Result<Vec<String>, StoreError> {
+        read!(self, records::messages, run)
+    }
+
+    async fn decide_answer(
+        &self,
+        lease: &Lease,
+        request: &CommandRequest,
+        standing: Option<ActorStanding>,
+        limits: &AnswerLimits,
+        now: Millis,
+    ) -> Result<AnswerDecision, StoreError> {
+        let decision = write!(
+            self,
+            answers::decide_answer,
+            lease, request, standing, limits, now
+        )?;
+        // The next run of the place may be ready now.
+        self.database.wake();
+        Ok(decision)
+    }
+
+    async fn begin_turn(
+        &self,
+        lease: &Lease,
+        key: &str,
+        scope: BudgetScope,
+        budget: &Budget,
+        now: Millis,
+    ) -> Result<Result<(), Exceeded>, StoreError> {
+        write!(self, spending::begin_turn, lease, key, scope, budget, now)
+    }
+
+    async fn end_turn(&self, lease: &Lease, key: &str, spent: &Spent) -> Result<(), StoreError> {
+        write!(self, spending::end_turn, lease, key, spent)
+    }
+
+    async fn usage(&self, repo: u64, since: Millis) -> Result<Vec<CommandUsage>, StoreError> {
+        read!(self, spending::usage, repo, since)
+    }
+
+    async fn record_saved(&self, lease: &Lease, saved: &SavedPlan) -> Result<(), StoreError> {
+        write!(self, records::record_saved, lease, saved)
+    }
+
+    async fn saved_at(&self, place: &str) -> Result<Vec<SavedPlan>, StoreError> {
+        read!(self, records::saved_at, place)
+    }
+
+    async fn audit(&self, entry: AuditEntry) -> Result<(), StoreError> {
+        write!(self, records::audit, &entry)
+    }
+
+    async fn audit_of(&self, run: &RunId) -> Result<Vec<AuditEntry>, StoreError> {
+        read!(self, records::audit_of, run)
+    }
+
+    async fn counts(&self) -> Result<QueueCounts, StoreError> {
+        read!(self, views::counts)
+    }
+
+    async fn prune(&self, before: Millis) -> Result<u64, StoreError> {
+        let pruned = self
+            .prune_all(upkeep::OLD_DELIVERIES.into(), before)
+            .await?;
+        while !write!(self, upkeep::prune_decisions, before)? {}
+        Ok(pruned)
+    }
+
+    async fn prune_refused(&self, before: Millis) -> Result<u64, StoreError> {
+        self.prune_all(upkeep::OLD_REFUSED, before).await
+    }
+
+    async fn ping(&self) -> Result<(), StoreError> {
+        write!(self, upkeep::ping_writer)?;
+        read!(self, upkeep::ping_reader)
+    }
+
+    async fn close(&self) {
+        self.stop.cancel();
+        let writing = self
+            .writing
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(writing) = writing {
+            // It ends once everything queued has been written.
+            if let Err(error) = writing.await {
+                tracing::error!(%error, "the store's writer task failed");
+            }
+        }
+        self.database.close().await;
+    }
+}
+
+#[async_trait]
+impl Replicas for SqlStore {
+    async fn lead(
+        &self,
+        task: &str,
+        owner: &str,
+        now: Millis,
+        lease: Duration,
+    ) -> Result<bool, StoreError> {
+        let until = now.plus(lease);
+        write!(self, replicas::lead, task, owner, now, until)
+    }
+
+    async fn reserve_write(&self, write: PlannedWrite, now: Millis) -> Result<Slot, StoreError> {
+        write!(self, replicas::reserve_write, write, now)
+    }
+
+    async fn limit_requests(&self, installation: u64, until: Millis) -> Result<(), StoreError> {
+        write!(self, replicas::limit_requests, installation, until)
+    }
+}

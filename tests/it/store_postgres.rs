@@ -1,0 +1,21 @@
+//! The PostgreSQL store: every rule of the contract, and what several processes and a server of its
+//! own add to it.
+
+use crate::store_contract::{self as contract, for_each_rule};
+use crate::support::postgres::fresh;
+
+macro_rules! rules {
+    ($($module:ident::$rule:ident)*) => {$(
+        mod $rule {
+            #[tokio::test]
+            async fn is_kept() {
+                let Some(store) = super::fresh().await else {
+                    return;
+                };
+                super::contract::$module::$rule(&store).await;
+                planwright::engine::store::Store::close(&store).await;
+            }
+        }
+    )*};
+}
+for_each_rule!(rules);

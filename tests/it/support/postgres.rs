@@ -1,0 +1,255 @@
+//! PostgreSQL for tests: the server that `DATABASE_URL` names, or one that is started from the
+//! server's programs on this machine and ends with the tests. Every test has a database of its own.
+
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use planwright::adapters::store::{PostgresOptions, SqlStore};
+use secrecy::SecretString;
+use sqlx::{AssertSqlSafe, Connection, PgConnection};
+use url::Url;
+
+use super::peers;
+
+/// Maximum time that a server takes to start.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Keeps the server running until standard input is closed, which the end of this process does in
+/// any case, and deletes its files.
+const KEEPER: &str = r#"
+folder=$1; shift
+"$@" >"$folder/log" 2>&1 &
+server=$!
+cat >/dev/null
+kill -INT "$server"
+wait "$server"
+rm -rf "$folder"
+"#;
+
+/// A server of one's own, which can be stopped and started.
+pub(crate) struct Server {
+    url: Url,
+    programs: PathBuf,
+    folder: PathBuf,
+    /// Ends the server when its standard input is closed.
+    keeper: Option<Child>,
+}
+
+/// Returns the folder of the server's programs, the newest version if there are several.
+fn programs() -> Option<PathBuf> {
+    let named = std::env::var_os("PATH").unwrap_or_default();
+    let on_path = std::env::split_paths(&named).find(|folder| folder.join("initdb").is_file());
+    let versions = std::fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten();
+    let newest = versions
+        .filter_map(|entry| {
+            let folder = entry.ok()?.path();
+            let version: u32 = folder.file_name()?.to_str()?.parse().ok()?;
+            Some((version, folder.join("bin")))
+        })
+        .max();
+    newest.map(|(_, folder)| folder).or(on_path)
+}
+
+/// The server refuses to run as root: root starts it as this user.
+#[cfg(unix)]
+fn unprivileged(command: &mut Command) {
+    use std::os::unix::process::CommandExt as _;
+    const NOBODY: u32 = 65_534;
+    if rustix::process::geteuid().is_root() {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+}
+
+impl Server {
+    /// Starts a server with a new, empty folder; `None` if the server is not installed, which is
+    /// reported.
+    #[cfg(unix)]
+    pub(crate) fn start() -> Option<Self> {
+        let Some(programs) = programs() else {
+            peers::skipped(
+                "there is no PostgreSQL: install its server (package `postgresql`), or name a database in DATABASE_URL",
+            );
+            return None;
+        };
+        let folder = tempfile::Builder::new()
+            .prefix("planwright-postgres-")
+            .tempdir()
+            .unwrap()
+            .keep();
+        if rustix::process::geteuid().is_root() {
+            std::os::unix::fs::chown(&folder, Some(65_534), Some(65_534)).unwrap();
+        }
+        let mut initdb = Command::new(programs.join("initdb"));
+        initdb
+            .args([
+                "--auth=trust",
+                "--username=postgres",
+                "--encoding=UTF8",
+                "--locale=C",
+                "--pgdata",
+            ])
+            .arg(folder.join("data"))
+            .current_dir(&folder);
+        unprivileged(&mut initdb);
+        let made = initdb.output().unwrap();
+        assert!(
+            made.status.success(),
+            "{}",
+            String::from_utf8_lossy(&made.stderr)
+        );
+        let port = TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
+        let url = Url::parse(&format!("postgres://postgres@127.0.0.1:{port}/postgres")).unwrap();
+        let mut server = Self {
+            url,
+            programs,
+            folder,
+            keeper: None,
+        };
+        server.resume();
+        Some(server)
+    }
+
+    /// Starts the stopped server again, with the same files and the same port.
+    #[cfg(unix)]
+    pub(crate) fn resume(&mut self) {
+        let port = self.url.port().unwrap().to_string();
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", KEEPER, "sh"])
+            .arg(&self.folder)
+            .arg(self.programs.join("postgres"))
+            .arg("-D")
+            .arg(self.folder.join("data"))
+            .args([
+                "-p",
+                &port,
+                "-h",
+                "127.0.0.1",
+                "-N",
+                "300",
+                "-c",
+                "unix_socket_directories=",
+            ])
+            .current_dir(&self.folder)
+            .stdin(Stdio::piped());
+        unprivileged(&mut command);
+        self.keeper = Some(command.spawn().unwrap());
+        let start = Instant::now();
+        while !self.is_ready() {
+            assert!(
+                start.elapsed() < PATIENCE,
+                "PostgreSQL does not start: {}",
+                std::fs::read_to_string(self.folder.join("log")).unwrap_or_default()
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn is_ready(&self) -> bool {
+        let mut ready = Command::new(self.programs.join("pg_isready"));
+        ready.args(["-q", "-d", self.url.as_str()]);
+        ready.status().unwrap().success()
+    }
+
+    /// Ends all connections and processes of the server at once, as a crash does, and starts it
+    /// again.
+    #[cfg(unix)]
+    pub(crate) fn crash_and_resume(&mut self) {
+        let mut stop = Command::new(self.programs.join("pg_ctl"));
+        stop.args(["stop", "--mode=immediate", "--pgdata"])
+            .arg(self.folder.join("data"));
+        unprivileged(&mut stop);
+        let stopped = stop.output().unwrap();
+        assert!(
+            stopped.status.success(),
+            "{}",
+            String::from_utf8_lossy(&stopped.stderr)
+        );
+        // The keeper waits for its standard input and would delete the files: it is killed.
+        let mut keeper = self.keeper.take().unwrap();
+        keeper.kill().unwrap();
+        keeper.wait().unwrap();
+        self.resume();
+    }
+
+    /// Returns the URL of the database that is there from the beginning.
+    pub(crate) fn url(&self) -> &Url {
+        &self.url
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(mut keeper) = self.keeper.take() {
+            drop(keeper.stdin.take());
+            let _ = keeper.wait();
+        }
+    }
+}
+
+/// The URL of the server that tests share; `None` if there is none, which is reported.
+fn shared() -> Option<&'static Url> {
+    static SHARED: OnceLock<Option<(Url, Option<Server>)>> = OnceLock::new();
+    let shared = SHARED.get_or_init(|| {
+        if let Ok(url) = std::env::var("DATABASE_URL") {
+            return Some((Url::parse(&url).expect("DATABASE_URL is a URL"), None));
+        }
+        let server = Server::start()?;
+        Some((server.url().clone(), Some(server)))
+    });
+    shared.as_ref().map(|(url, _)| url)
+}
+
+/// Makes a new database on the server at `server` and returns its URL.
+pub(crate) async fn database_on(server: &Url) -> Url {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::SeqCst);
+    let name = format!("planwright_test_{}_{number}", std::process::id());
+    let mut connection = PgConnection::connect(server.as_str()).await.unwrap();
+    for sql in [
+        format!("DROP DATABASE IF EXISTS {name}"),
+        format!("CREATE DATABASE {name}"),
+    ] {
+        sqlx::raw_sql(AssertSqlSafe(sql))
+            .execute(&mut connection)
+            .await
+            .unwrap();
+    }
+    connection.close().await.unwrap();
+    let mut url = server.clone();
+    url.set_path(&name);
+    url
+}
+
+/// Makes a new database; `None` if there is no server, which is reported.
+pub(crate) async fn database() -> Option<Url> {
+    Some(database_on(shared()?).await)
+}
+
+/// Opens a store on the database at `url`.
+pub(crate) async fn open(url: &Url) -> SqlStore {
+    let url = SecretString::from(url.to_string());
+    SqlStore::open_postgres(&url, PostgresOptions::default())
+        .await
+        .unwrap()
+}
+
+/// Opens a store on a new database; `None` if there is no server, which is reported.
+pub(crate) async fn fresh() -> Option<SqlStore> {
+    Some(open(&database().await?).await)
+}
+
+/// Connects past the store.
+pub(crate) async fn raw(url: &Url) -> PgConnection {
+    PgConnection::connect(url.as_str()).await.unwrap()
+}
