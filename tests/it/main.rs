@@ -115,6 +115,7 @@ mod simulator_webhooks;
 mod store_contract;
 mod store_kill;
 mod store_migrations;
+mod store_model;
 mod store_sqlite;
 mod store_storm;
 mod store_tell;
