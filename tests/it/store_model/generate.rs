@@ -12,40 +12,40 @@ const ACTORS: [u64; 3] = [7, 8, 9];
 const LOGINS: [Key; 2] = ["ann", "bob"];
 const COMMANDS: [Key; 2] = ["save-plan", "plan"];
 const LABELS: [Key; 2] = ["Plan", "save-plan"];
-const KEYS: [Key; 2] = ["k1", "k2"];
+const KEYS: [Key; 4] = ["k1", "k1", "k1", "k2"];
 const VALUES: [Key; 2] = ["\"a\"", "\"b\""];
 
 /// Kinds of operations and how often they occur.
 const KINDS: &[(u32, fn(&mut Generator) -> Op)] = &[
-    (24, Generator::accept),
-    (20, Generator::claim),
-    (6, Generator::claim_unacknowledged),
-    (16, Generator::finish),
+    (20, Generator::accept),
+    (16, Generator::claim),
+    (5, Generator::claim_unacknowledged),
+    (24, Generator::finish),
     (4, |g| g.leased(|_| Write::Acknowledged)),
     (2, |g| g.leased(|g| Write::Progress(g.below(9)))),
-    (3, |g| g.leased(|g| Write::BeginEffect(g.of(&KEYS), g.now))),
-    (2, |g| g.leased(|g| Write::RetryEffect(g.of(&KEYS), g.now))),
-    (2, |g| g.leased(|g| Write::DropEffect(g.of(&KEYS)))),
+    (6, |g| g.leased(|g| Write::BeginEffect(g.key(), g.now))),
+    (3, |g| g.leased(|g| Write::RetryEffect(g.key(), g.now))),
+    (3, |g| g.leased(|g| Write::DropEffect(g.key()))),
     (3, |g| {
-        g.leased(|g| Write::EndEffect(g.of(&KEYS), g.of(&VALUES), g.now))
+        g.leased(|g| Write::EndEffect(g.key(), g.of(&VALUES), g.now))
     }),
     (8, |g| g.leased(Generator::decide)),
-    (6, |g| g.leased(Generator::begin_turn)),
-    (4, |g| g.leased(Generator::end_turn)),
-    (2, |g| g.leased(Generator::saved)),
+    (9, |g| g.leased(Generator::begin_turn)),
+    (6, |g| g.leased(Generator::end_turn)),
+    (3, |g| g.leased(Generator::saved)),
     (5, Generator::heartbeat),
     (2, |g| Op::Release(g.of(&OWNERS))),
-    (5, |g| Op::Recover(g.now)),
-    (5, |g| Op::Cancel(g.place(), g.run(), g.of(&LOGINS))),
-    (5, |g| Op::Requeue(g.place())),
-    (5, |g| Op::Send(g.run(), g.of(&VALUES), g.now)),
+    (4, |g| Op::Recover(g.now)),
+    (4, |g| Op::Cancel(g.place(), g.run(), g.of(&LOGINS))),
+    (4, |g| Op::Requeue(g.place())),
+    (4, |g| Op::Send(g.run(), g.of(&VALUES), g.now)),
     (2, Generator::record),
     (2, Generator::save_log),
     (1, |g| Op::DropMissed(g.below(g.attempts + 1).into())),
     (1, Generator::save_scan),
     (2, Generator::audit),
-    (2, |g| Op::Prune(g.some_time_ago())),
-    (2, |g| Op::PruneRefused(g.some_time_ago())),
+    (3, |g| Op::Prune(g.some_time_ago())),
+    (3, |g| Op::PruneRefused(g.some_time_ago())),
     (1, |_| Op::NextDue),
     (1, |_| Op::Counts),
     (1, |g| Op::Run(g.run())),
@@ -53,11 +53,13 @@ const KINDS: &[(u32, fn(&mut Generator) -> Op)] = &[
     (1, |g| Op::Recent(g.below(4))),
     (1, |g| Op::Ahead(g.run())),
     (1, |g| Op::Missed(g.below(3))),
-    (1, Generator::label_accepted),
+    (2, Generator::label_accepted),
     (1, |g| {
         Op::Decided((1..=g.deliveries).map(guid).collect(), g.some_time_ago())
     }),
-    (1, |g| Op::Usage(g.below(3).into(), g.some_time_ago())),
+    (1, |g| {
+        Op::Usage(u64::from(g.below(3)) + 1, g.some_time_ago())
+    }),
 ];
 
 /// Generates a sequence of operations.
@@ -68,44 +70,51 @@ pub(super) fn sequence(seed: u64, length: usize) -> Vec<Step> {
         .collect()
 }
 
-/// Returns operations that read everything that can be observed after a sequence. Those numbered
-/// last take every lease back and claim what is left, in order.
+/// Returns operations that read everything that can be observed after a sequence. The last ones take
+/// every lease back and claim what is left, in order.
 pub(super) fn observations(steps: &[Step]) -> Vec<Step> {
-    let mut runs = Vec::new();
-    let mut last = at(0);
+    let (mut runs, mut ops) = (Vec::new(), Vec::new());
+    let (mut effects, mut last, mut places) = (false, at(0), BTreeSet::new());
     for (_, op) in steps {
-        if let Op::Accept(Arrival(new)) = op {
-            runs.extend(new.runs.iter().map(|run| run.id.clone()));
-            last = last.max(new.received);
+        match op {
+            Op::Accept(Arrival(new)) => {
+                runs.extend(new.runs.iter().map(|run| run.id.clone()));
+                places.extend(new.runs.iter().map(|run| run.place.clone()));
+                last = last.max(new.received);
+            }
+            Op::Record(decisions) => {
+                let subjects = decisions.iter().map(|one| &one.subject);
+                let key = |one: &Subject| Some(format!("{}#{}", one.repo?, one.number?));
+                places.extend(subjects.filter_map(key));
+            }
+            Op::Send(run, ..) => ops.push(Op::Messages(run.clone())),
+            Op::Audit(entry) => ops.extend(entry.run.clone().map(Op::AuditOf)),
+            Op::Leased(_, Write::EndEffect(..)) => effects = true,
+            _ => {}
         }
     }
-    let mut ops = vec![
+    ops.extend([
         Op::Recent(1000),
         Op::Counts,
         Op::NextDue,
         Op::LogState,
         Op::Missed(1000),
-    ];
-    for run in &runs {
-        let run = || run.clone();
-        ops.extend([
-            Op::Effects(run()),
-            Op::Messages(run()),
-            Op::AuditOf(run()),
-            Op::Ahead(run()),
-        ]);
-    }
+    ]);
+    ops.extend(runs.iter().cloned().map(Op::Ahead));
+    ops.extend(runs.iter().filter(|_| effects).cloned().map(Op::Effects));
     for (repo, number, place) in PLACES {
-        let comments = (1..=3).map(|comment| (number, comment)).collect();
-        ops.extend([
-            Op::DecisionsAt(repo, number),
-            Op::DecidedComments(repo, comments),
-        ]);
-        ops.extend([Op::RunsAt(place, 1000), Op::SavedAt(place)]);
-        ops.extend([Op::Scan(repo), Op::Usage(repo, at(0))]);
+        if places.contains(place) {
+            let comments = (1..=3).map(|comment| (number, comment)).collect();
+            ops.extend([
+                Op::DecisionsAt(repo, number),
+                Op::DecidedComments(repo, comments),
+            ]);
+            ops.extend([Op::RunsAt(place, 1000), Op::SavedAt(place)]);
+        }
     }
+    ops.extend((1..=3).flat_map(|repo| [Op::Scan(repo), Op::Usage(repo, at(0))]));
     let end = last.plus(DAY * 1000);
-    ops.extend([Op::Recover(end), Op::Counts]);
+    ops.push(Op::Recover(end));
     ops.extend(runs.iter().map(|_| Op::Claim(OWNERS[0], end, DAY)));
     ops.into_iter().map(|op| (usize::MAX, op)).collect()
 }
@@ -120,6 +129,8 @@ struct Generator {
     random: StdRng,
     /// Weights of the kinds in this sequence.
     weights: Vec<u32>,
+    /// The places that occur in it.
+    places: Vec<(u64, u64, Key)>,
     now: Millis,
     model: Model,
     leases: Leases,
@@ -139,6 +150,9 @@ impl Generator {
         });
         Self {
             weights: weights.collect(),
+            places: (0..random.random_range(1..=4))
+                .map(|_| PLACES[random.random_range(0..4)])
+                .collect(),
             random,
             now: at(0),
             model: Model::default(),
@@ -193,8 +207,16 @@ impl Generator {
         values[self.random.random_range(0..values.len())]
     }
 
+    fn key(&mut self) -> Key {
+        self.of(&KEYS)
+    }
+
     fn place(&mut self) -> Key {
-        self.of(&PLACES).2
+        self.repo_place().2
+    }
+
+    fn repo_place(&mut self) -> (u64, u64, Key) {
+        self.places[self.random.random_range(0..self.places.len())]
     }
 
     /// Returns a run, one of the newest in most cases, or one that does not exist.
@@ -208,7 +230,7 @@ impl Generator {
     }
 
     fn some_time_ago(&mut self) -> Millis {
-        let ago = self.of(&[0, 1, 1_000, 60 * 60_000, 24 * 60 * 60_000]);
+        let ago = self.of(&[0, 0, 1, 500, 2_000, 60 * 60_000, 24 * 60 * 60_000]);
         self.now.minus(Duration::from_millis(ago))
     }
 
@@ -244,7 +266,7 @@ impl Generator {
     }
 
     fn delivery(&mut self) -> NewDelivery {
-        let (repo, number, _) = self.of(&PLACES);
+        let (repo, number, _) = self.repo_place();
         let installation = repo / 3 + 1;
         let gone = self.chance(3);
         let number_of_runs = if gone { 0 } else { self.of(&[1, 1, 1, 2, 3]) };
@@ -310,37 +332,38 @@ impl Generator {
         Op::ClaimUnacknowledged(self.of(&OWNERS), self.now, self.lease_time(), ready_before)
     }
 
-    /// Returns a lease: a current one in most cases.
-    fn held(&mut self) -> Held {
-        let current = self.chance(85);
+    /// Returns a lease: a current one in most cases, if there is one.
+    fn held(&mut self) -> Option<Held> {
         let leases = self.leases.0.iter();
-        let mut claims: Vec<_> = leases
-            .map(|(claim, lease)| (!self.model.holds(lease), *claim))
-            .collect();
-        claims.sort_unstable();
-        if current && claims.iter().any(|(lost, _)| !lost) {
-            claims.retain(|(lost, _)| !lost);
+        let leases = leases.map(|(claim, lease)| (self.model.holds(lease), *claim));
+        let (mut current, mut all): (Vec<_>, Vec<_>) = leases.partition(|(holds, _)| *holds);
+        all.extend(&current);
+        if self.chance(12) && !all.is_empty() {
+            current = all;
         }
-        let (_, claim) = if claims.is_empty() {
-            (true, 0)
-        } else {
-            self.of(&claims)
-        };
+        if current.is_empty() {
+            return None;
+        }
+        current.sort_unstable();
+        let (_, claim) = self.of(&current);
         let forged = self
             .chance(6)
             .then(|| self.of(&[Forged::Owner, Forged::Fence(1), Forged::Fence(-1)]));
-        Held { claim, forged }
+        Some(Held { claim, forged })
     }
 
     fn leased(&mut self, write: impl FnOnce(&mut Self) -> Write) -> Op {
-        let held = self.held();
-        Op::Leased(held, write(self))
+        match self.held() {
+            Some(held) => Op::Leased(held, write(self)),
+            None if self.model.choose(self.now).is_none() && self.chance(70) => self.accept(),
+            None => self.claim(),
+        }
     }
 
     fn finish(&mut self) -> Op {
         let outcome = match self.below(12) {
-            0 | 1 => RunOutcome::Succeeded,
-            2..6 => RunOutcome::Failed {
+            0 => RunOutcome::Succeeded,
+            1..6 => RunOutcome::Failed {
                 code: self.of(&[Code::Internal, Code::AgentFailed, Code::PermissionDenied]),
                 message: "it broke".to_owned(),
             },
@@ -359,7 +382,7 @@ impl Generator {
     }
 
     fn decide(&mut self) -> Write {
-        let (repo, _, place) = self.of(&PLACES);
+        let (repo, _, place) = self.repo_place();
         let request = CommandRequest {
             installation: repo / 3 + 1,
             place: place.to_owned(),
@@ -392,7 +415,7 @@ impl Generator {
             day_runs: limit(5),
             day_cost: limit(400),
         };
-        Write::BeginTurn(self.of(&KEYS), scope, budget, self.now)
+        Write::BeginTurn(self.key(), scope, budget, self.now)
     }
 
     fn end_turn(&mut self) -> Write {
@@ -405,7 +428,7 @@ impl Generator {
             },
             ..Spent::default()
         };
-        Write::EndTurn(self.of(&KEYS), spent)
+        Write::EndTurn(self.key(), spent)
     }
 
     fn saved(&mut self) -> Write {
@@ -425,16 +448,12 @@ impl Generator {
     fn heartbeat(&mut self) -> Op {
         let mut held: Vec<Held> = Vec::new();
         for _ in 0..=self.below(3) {
-            let one = Held {
-                forged: None,
-                ..self.held()
-            };
-            if held.iter().all(|other| other.claim != one.claim) {
-                held.push(one);
-            }
+            held.extend(self.held());
         }
-        if self.chance(10) {
-            held = vec![self.held()];
+        held.sort_unstable_by_key(|one| one.claim);
+        held.dedup_by_key(|one| one.claim);
+        if held.len() > 1 {
+            held.iter_mut().for_each(|one| one.forged = None);
         }
         Op::Heartbeat(held, self.now, self.lease_time())
     }
@@ -442,7 +461,7 @@ impl Generator {
     /// Decisions that are recorded together are of one time.
     fn record(&mut self) -> Op {
         let one = |g: &mut Self| {
-            let (repo, number, _) = g.of(&PLACES);
+            let (repo, number, _) = g.repo_place();
             DecisionRecord {
                 at: g.now,
                 source: g.of(&[Source::Webhook, Source::Scan]),
@@ -517,11 +536,17 @@ impl Generator {
         })
     }
 
+    /// Asks for a period that begins or ends at about the time of a known event.
     fn label_accepted(&mut self) -> Op {
-        let to = self
-            .now
-            .minus(Duration::from_millis(self.below(2_000).into()));
-        let from = to.minus(Duration::from_millis(self.below(4_000).into()));
+        let said = self
+            .accepted
+            .iter()
+            .flat_map(|new| &new.runs)
+            .map(|run| run.trigger.at);
+        let said: Vec<_> = said.chain([self.now]).collect();
+        let (from, to) = (self.of(&said), self.of(&said));
+        let from = from.plus(Duration::from_millis(self.below(2).into()));
+        let to = to.minus(Duration::from_millis(self.below(2).into()));
         Op::LabelAccepted(self.place(), self.of(&LABELS), (from, to))
     }
 }

@@ -195,7 +195,7 @@ impl Model {
     }
 
     /// Returns the run that is claimed next.
-    fn choose(&self, now: Millis) -> Option<usize> {
+    pub(super) fn choose(&self, now: Millis) -> Option<usize> {
         let same =
             |run: &Run, one: &Run| one.is(State::Running) && one.new.repo_id == run.new.repo_id;
         let busy = |run: &Run| self.count(|one| same(run, one));

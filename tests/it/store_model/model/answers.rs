@@ -418,6 +418,7 @@ impl Model {
                 verdict: Verdict::Accepted(one.runs.iter().map(|run| run.id.clone()).collect()),
             }));
         }
+        all.sort_by_key(|one| std::cmp::Reverse(one.at));
         all
     }
 }
