@@ -17,12 +17,8 @@ impl Model {
                 let accepted = self.deliveries.iter().map(|one| &one.guid);
                 let decided = self.decisions.iter().filter(|one| one.at >= *since);
                 let known: BTreeSet<_> = accepted.chain(decided.map(|one| &one.guid)).collect();
-                text(
-                    guids
-                        .iter()
-                        .filter(|guid| known.contains(guid))
-                        .collect::<BTreeSet<_>>(),
-                )
+                let guids = guids.iter().filter(|guid| known.contains(guid));
+                text(guids.collect::<BTreeSet<_>>())
             }
             Op::DecidedComments(repo, pairs) => {
                 let known = |&(number, id): &(u64, u64)| {
@@ -36,14 +32,14 @@ impl Model {
                 text(known.map(|(_, id)| id).collect::<BTreeSet<_>>())
             }
             Op::LabelAccepted(place, label, (from, to)) => {
-                let accepted = |one: &NewDelivery| {
-                    one.dedup_key.is_some() && one.runs.iter().any(|run| {
-                    let inside = run.trigger.at >= *from && run.trigger.at <= *to;
-                    let name = matches!(&run.trigger.origin, Origin::Label { name } if name.to_lowercase() == label.to_lowercase());
-                    inside && name && run.place == *place
-                })
+                let said = |run: &NewRun| match &run.trigger.origin {
+                    Origin::Label { name } => name.to_lowercase() == label.to_lowercase(),
+                    _ => false,
                 };
-                text(self.deliveries.iter().any(accepted))
+                let inside = |run: &NewRun| (from..=to).contains(&&run.trigger.at);
+                let here = |run: &NewRun| run.place == *place && inside(run) && said(run);
+                let known = self.deliveries.iter().filter(|one| one.dedup_key.is_some());
+                text(known.flat_map(|one| &one.runs).any(here))
             }
             Op::LogState => text(&self.log),
             Op::SaveLog(state, missed) => {
@@ -90,33 +86,27 @@ impl Model {
                 self.claimed(claimed)
             }
             Op::Heartbeat(_, now, lease) => {
-                let status = |held: &Lease| {
-                    let run = self.runs.iter_mut().find(|run| run.is_held(held));
-                    let cancel_requested = run
-                        .as_ref()
-                        .and_then(|run| run.claimed.cancel_requested.clone());
-                    let status = LeaseStatus {
+                let mut statuses = Vec::new();
+                for held in leases {
+                    let mut status = LeaseStatus {
                         run: held.run.clone(),
-                        held: run.is_some(),
-                        cancel_requested,
+                        held: false,
+                        cancel_requested: None,
                     };
-                    if let Some(run) = run {
+                    for run in self.runs.iter_mut().filter(|run| run.is_held(held)) {
                         (run.until, run.news.0) = (Some(now.plus(*lease)), false);
+                        status.held = true;
+                        status.cancel_requested = run.claimed.cancel_requested.clone();
                     }
-                    status
-                };
-                text(leases.iter().map(status).collect::<Vec<_>>())
+                    statuses.push(status);
+                }
+                text(statuses)
             }
             Op::Release(owner) => {
                 let owned =
                     |run: &&mut Run| run.until.is_some() && run.claimed.lease.owner == *owner;
-                text(
-                    self.runs
-                        .iter_mut()
-                        .filter(owned)
-                        .map(|run| run.release(false))
-                        .count(),
-                )
+                let runs = self.runs.iter_mut().filter(owned);
+                text(runs.map(|run| run.release(false)).count())
             }
             Op::Recover(now) => {
                 let mut recovered = 0;
@@ -140,11 +130,8 @@ impl Model {
             }
             Op::Effects(run) => {
                 let of_run = self.effects.iter().filter(|((id, _), _)| id == run);
-                text(
-                    of_run
-                        .filter_map(|((_, key), (.., done))| done.map(|done| (key, done)))
-                        .collect::<Vec<_>>(),
-                )
+                let done = of_run.filter_map(|((_, key), (.., done))| Some((key, (*done)?)));
+                text(done.collect::<Vec<_>>())
             }
             Op::Run(id) => views(self.find(id).into_iter().map(Run::view)),
             Op::RunsAt(place, limit) => {
