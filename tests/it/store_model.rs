@@ -43,7 +43,7 @@ type Step = (usize, Op);
 
 /// Two answers that differ, and the operation they answer.
 struct Difference {
-    /// Index of the operation; the length of the sequence if it is one of the observations after it.
+    /// Index of the operation; the length of the sequence if it is an observation after it.
     index: usize,
     op: Op,
     model: String,
@@ -65,7 +65,7 @@ impl Leases {
             });
             match held.forged {
                 None => {}
-                Some(Forged::Owner) => lease.owner = "w9".to_owned(),
+                Some(Forged::Owner) => "w9".clone_into(&mut lease.owner),
                 Some(Forged::Fence(by)) => lease.fence += by,
             }
             lease

@@ -15,8 +15,11 @@ const LABELS: [Key; 2] = ["Plan", "save-plan"];
 const KEYS: [Key; 4] = ["k1", "k1", "k1", "k2"];
 const VALUES: [Key; 2] = ["\"a\"", "\"b\""];
 
+/// Generates an operation of some kind.
+type Kind = fn(&mut Generator) -> Op;
+
 /// Kinds of operations and how often they occur.
-const KINDS: &[(u32, fn(&mut Generator) -> Op)] = &[
+const KINDS: &[(u32, Kind)] = &[
     (20, Generator::accept),
     (16, Generator::claim),
     (5, Generator::claim_unacknowledged),
@@ -70,8 +73,8 @@ pub(super) fn sequence(seed: u64, length: usize) -> Vec<Step> {
         .collect()
 }
 
-/// Returns operations that read everything that can be observed after a sequence. The last ones take
-/// every lease back and claim what is left, in order.
+/// Returns operations that read everything that can be observed after a sequence. The last ones
+/// take every lease back and claim what is left, in order.
 pub(super) fn observations(steps: &[Step]) -> Vec<Step> {
     let (mut runs, mut ops) = (Vec::new(), Vec::new());
     let (mut effects, mut last, mut places) = (false, at(0), BTreeSet::new());
@@ -290,7 +293,7 @@ impl Generator {
             let mut run = new_run(repo, number);
             run.trigger.origin = origin.clone();
             run.trigger.at = said;
-            run.command = g.of(&COMMANDS).to_owned();
+            g.of(&COMMANDS).clone_into(&mut run.command);
             run.installation = installation;
             run.serial = run.serial.filter(|_| g.chance(80));
             run
@@ -453,7 +456,9 @@ impl Generator {
         held.sort_unstable_by_key(|one| one.claim);
         held.dedup_by_key(|one| one.claim);
         if held.len() > 1 {
-            held.iter_mut().for_each(|one| one.forged = None);
+            for one in &mut held {
+                one.forged = None;
+            }
         }
         Op::Heartbeat(held, self.now, self.lease_time())
     }

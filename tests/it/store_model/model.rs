@@ -33,7 +33,7 @@ struct Run {
     claimed: Claimed,
     new: NewRun,
     until: Option<Millis>,
-    run_at: Millis,
+    due_at: Millis,
     started: bool,
     acknowledged: bool,
     deferred: bool,
@@ -71,7 +71,7 @@ impl Run {
         (self.view.note, self.view.finished) = (None, None);
         (self.claimed.attempt, self.claimed.cancel_requested) = (0, None);
         self.claimed.round += 1;
-        (self.run_at, self.started, self.news.0) = (self.view.created, false, false);
+        (self.due_at, self.started, self.news.0) = (self.view.created, false, false);
     }
 
     fn finishes(&mut self, outcome: &RunOutcome, now: Millis) {
@@ -88,7 +88,7 @@ impl Run {
                 counts,
             } => {
                 self.release(*counts);
-                (self.view.state, self.run_at) = (State::Waiting, *until);
+                (self.view.state, self.due_at) = (State::Waiting, *until);
                 self.view.note = Some(reason.clone());
                 if self.news.0 || self.news.1 {
                     self.wake();
@@ -100,7 +100,7 @@ impl Run {
     /// Makes it claimable at once if it waits.
     fn wake(&mut self) {
         if self.is(State::Waiting) {
-            (self.view.state, self.run_at) = (State::Ready, self.view.created);
+            (self.view.state, self.due_at) = (State::Ready, self.view.created);
         }
     }
 
@@ -115,7 +115,7 @@ impl Run {
 
     fn take(&mut self, owner: &str, until: Millis) -> Claimed {
         self.claimed.lease.fence += 1;
-        self.claimed.lease.owner = owner.to_owned();
+        owner.clone_into(&mut self.claimed.lease.owner);
         self.until = Some(until);
         self.claimed.clone()
     }
@@ -199,11 +199,11 @@ impl Model {
         let same =
             |run: &Run, one: &Run| one.is(State::Running) && one.new.repo_id == run.new.repo_id;
         let busy = |run: &Run| self.count(|one| same(run, one));
-        let due = |run: &Run| run.is(State::Ready) || run.is(State::Waiting) && run.run_at <= now;
+        let due = |run: &Run| run.is(State::Ready) || run.is(State::Waiting) && run.due_at <= now;
         let due = |run: &Run| due(run) && !run.is_leased(now);
         let first = self.pick(
             |run| due(run) && !run.deferred,
-            |run| (busy(run), run.run_at),
+            |run| (busy(run), run.due_at),
         );
         let other = |run: &Run, one: &Run| {
             one.deferred && one.is(State::Running) && one.new.installation == run.new.installation
@@ -212,14 +212,14 @@ impl Model {
         let oldest = |state| {
             self.pick(
                 |run| run.is(state) && due(run) && alone(run),
-                |run| run.run_at,
+                |run| run.due_at,
             )
         };
         let deferred = [State::Ready, State::Waiting]
             .into_iter()
             .filter_map(oldest);
         first.or_else(|| {
-            deferred.min_by_key(|&index| (busy(&self.runs[index]), self.runs[index].run_at, index))
+            deferred.min_by_key(|&index| (busy(&self.runs[index]), self.runs[index].due_at, index))
         })
     }
 
@@ -245,7 +245,9 @@ impl Model {
                 places.extend(run.new.serial.clone());
                 run.again();
             }
-            places.iter().for_each(|place| self.promote(place));
+            for place in &places {
+                self.promote(place);
+            }
             return Accepted::Requeued;
         }
         for run in &new.runs {
@@ -261,7 +263,7 @@ impl Model {
                 claimed: first_claim(run, &new),
                 new: run.clone(),
                 until: None,
-                run_at: new.received,
+                due_at: new.received,
                 started: false,
                 acknowledged: false,
                 deferred: false,

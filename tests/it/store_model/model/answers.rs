@@ -96,16 +96,17 @@ impl Model {
                     for run in self.runs.iter_mut().filter(|run| run.is_held(held)) {
                         (run.until, run.news.0) = (Some(now.plus(*lease)), false);
                         status.held = true;
-                        status.cancel_requested = run.claimed.cancel_requested.clone();
+                        let cancel = &run.claimed.cancel_requested;
+                        status.cancel_requested.clone_from(cancel);
                     }
                     statuses.push(status);
                 }
                 text(statuses)
             }
             Op::Release(owner) => {
-                let owned =
+                let theirs =
                     |run: &&mut Run| run.until.is_some() && run.claimed.lease.owner == *owner;
-                let runs = self.runs.iter_mut().filter(owned);
+                let runs = self.runs.iter_mut().filter(theirs);
                 text(runs.map(|run| run.release(false)).count())
             }
             Op::Recover(now) => {
@@ -126,7 +127,7 @@ impl Model {
             Op::NextDue => {
                 let alone = self.count(|run| run.deferred && run.is(State::Running)) == 0;
                 let waiting = |run: &&Run| run.is(State::Waiting) && (!run.deferred || alone);
-                text(self.runs.iter().filter(waiting).map(|run| run.run_at).min())
+                text(self.runs.iter().filter(waiting).map(|run| run.due_at).min())
             }
             Op::Effects(run) => {
                 let of_run = self.effects.iter().filter(|((id, _), _)| id == run);
