@@ -60,6 +60,9 @@ impl Config {
             sandbox?;
             secrets?;
             network?;
+            if loaded.config.store.url.is_some() {
+                return Ok(());
+            }
             return check_sqlite(&loaded.config.store.path)
                 .map_err(|error| Failure::Usage(error.to_string()));
         }

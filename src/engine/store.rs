@@ -116,7 +116,7 @@ pub enum Accepted {
 }
 
 /// The exclusive right to work on one run until it expires.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Lease {
     /// The run.
     pub run: RunId,

@@ -32,7 +32,12 @@ async fn writes_of_a_save() -> u64 {
 /// Saves with `disturb` done to the rig first; the process dies where a fault says so.
 async fn save(disturb: impl FnOnce(&Rig)) -> (Rig, State) {
     let rig = Rig::new().await;
-    disturb(&rig);
+    let state = save_with(&rig, disturb).await;
+    (rig, state)
+}
+
+async fn save_with(rig: &Rig, disturb: impl FnOnce(&Rig)) -> State {
+    disturb(rig);
     let dies = {
         let world = rig.forge.world.lock().unwrap();
         let mut faults = world.faults.values();
@@ -51,11 +56,10 @@ async fn save(disturb: impl FnOnce(&Rig)) -> (Rig, State) {
             } => {}
             () = rig.forge.died.notified() => {}
         }
-        rig.store.recover_all(rig.clock.now()).await.unwrap();
+        rig.recover_from_death().await;
     }
     rig.settle().await;
-    let state = rig.state(&run).await;
-    (rig, state)
+    rig.state(&run).await
 }
 
 /// Open plan issues.
@@ -125,6 +129,28 @@ async fn a_fault_at_any_write_with_lists_that_lag_by_a_minute_leaves_exactly_one
             .await;
             assert_saved_once(&rig, state, &case);
             assert_reactions(&rig, &[Reaction::Rocket], &case);
+        }
+    }
+}
+
+/// The process that died is replaced by another one, which waits for the end of the lease.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_fault_at_any_write_leaves_exactly_one_plan_with_postgres() {
+    for at in 1..=writes_of_a_save().await + 1 {
+        for fault in FAULTS {
+            let case = format!("{fault:?} at write {at}");
+            let Some(rig) = Rig::on_postgres().await else {
+                return;
+            };
+            let state = save_with(&rig, |rig| {
+                rig.forge.world.lock().unwrap().lag = LAG;
+                rig.forge.fail(at, fault);
+            })
+            .await;
+            assert_saved_once(&rig, state, &case);
+            assert_reactions(&rig, &[Reaction::Rocket], &case);
+            rig.store.close().await;
         }
     }
 }

@@ -115,8 +115,11 @@ mod simulator_webhooks;
 mod store_contract;
 mod store_kill;
 mod store_migrations;
+mod store_model;
 #[cfg(unix)]
 mod store_postgres;
+#[cfg(unix)]
+mod store_replicas;
 mod store_sqlite;
 mod store_storm;
 mod store_tell;

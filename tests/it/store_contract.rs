@@ -37,10 +37,12 @@ macro_rules! for_each_rule {
             accept::runs_of_one_delivery_keep_their_order
             accept::runs_without_serial_are_never_blocked
             accept::a_gone_installation_cancels_its_runs_once
+            accept::a_removed_installation_does_not_block_the_runs_of_another
             accept::payloads_and_texts_survive_unchanged
             accept::what_was_said_is_taken_once_whatever_the_delivery_id
             accept::a_text_is_kept_once_and_handed_out_with_every_run
             asks::deferred_runs_come_last_and_one_at_a_time_in_an_installation
+            asks::a_deferred_run_is_due_while_one_of_another_installation_is_running
             asks::a_deferred_run_leaves_the_line_of_its_place
             asks::what_was_decided_stays_decided
             asks::budgets_of_person_place_and_installation_end_with_their_window
@@ -65,6 +67,7 @@ macro_rules! for_each_rule {
             intake::a_late_cancel_spares_what_was_requested_later
             lease::attempts_and_fences_are_counted
             lease::writes_without_the_lease_are_refused
+            lease::a_forged_lease_does_not_take_the_status_of_the_current_one
             lease::heartbeats_extend_and_tell
             lease::expired_leases_are_recovered
             lease::release_gives_the_attempt_back

@@ -2,9 +2,10 @@
 //! is stored afterwards.
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
+use planwright::adapters::store::SqlStore;
 use planwright::engine::store::{Accepted, Store};
 
 use crate::store_contract::{delivery, new_run};
@@ -22,10 +23,10 @@ const AWAITED: usize = 300;
 #[test]
 #[ignore = "the child process of acknowledged_deliveries_survive_kill_9"]
 fn child() {
-    let path = PathBuf::from(std::env::var_os(DATABASE).expect("started by its parent"));
+    let path = std::env::var(DATABASE).expect("started by its parent");
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let store = open(&path).await.unwrap();
+        let store = reopen(&path).await;
         let start = std::process::id();
         let callers = (0..8_u64).map(|caller| {
             let store = &store;
@@ -48,12 +49,34 @@ fn child() {
 fn acknowledged_deliveries_survive_kill_9() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("planwright.db");
+    survive_kill_9(path.to_str().unwrap());
+}
+
+#[cfg(unix)]
+#[test]
+fn deliveries_acknowledged_with_postgres_survive_kill_9() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    if let Some(url) = runtime.block_on(crate::support::postgres::database()) {
+        survive_kill_9(url.as_str());
+    }
+}
+
+/// Opens the database at a path or URL.
+async fn reopen(database: &str) -> SqlStore {
+    #[cfg(unix)]
+    if let Ok(url) = url::Url::parse(database) {
+        return crate::support::postgres::open(&url).await;
+    }
+    open(Path::new(database)).await.unwrap()
+}
+
+fn survive_kill_9(database: &str) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let mut acknowledged = Vec::new();
     for _ in 0..3 {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "store_kill::child", "--ignored", "--nocapture"])
-            .env(DATABASE, &path)
+            .env(DATABASE, database)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -76,7 +99,7 @@ fn acknowledged_deliveries_survive_kill_9() {
     );
 
     runtime.block_on(async {
-        let store = open(&path).await.unwrap();
+        let store = reopen(database).await;
         store.ping().await.unwrap();
         for guid in &acknowledged {
             let again = store.accept(delivery(guid, 1, vec![])).await.unwrap();

@@ -11,6 +11,8 @@ use tokio::sync::RwLock;
 
 use crate::store_contract::{LEASE, at, delivery, failed, new_run, park};
 use crate::store_sqlite::fresh;
+#[cfg(unix)]
+use crate::support::postgres;
 
 const RUNS: u64 = 400;
 const PLACES: u64 = 20;
@@ -27,7 +29,7 @@ struct Ledger {
 }
 
 struct Storm {
-    store: Arc<dyn Store>,
+    stores: Vec<Arc<dyn Store>>,
     ledger: Mutex<Ledger>,
     now: AtomicI64,
     /// Held for reading while a run is worked on: time jumps past leases only when nobody works.
@@ -39,9 +41,11 @@ impl Storm {
         self.now.fetch_add(1, Ordering::SeqCst)
     }
 
-    async fn worker(&self, name: String) {
+    async fn worker(&self, number: usize) {
+        let store = &self.stores[number % self.stores.len()];
+        let name = format!("w{number}");
         loop {
-            if self.work(&name).await {
+            if self.work(store, &name).await {
                 continue;
             }
             let ended: usize = self
@@ -58,15 +62,14 @@ impl Storm {
             let _nobody = self.at_work.write().await;
             let lease = i64::try_from(LEASE.as_millis()).unwrap();
             let now = self.now.fetch_add(lease, Ordering::SeqCst) + lease;
-            self.store.recover_expired(at(now)).await.unwrap();
+            store.recover_expired(at(now)).await.unwrap();
         }
     }
 
     /// Claims a run and does to it what its number and attempt say; false when there is none.
-    async fn work(&self, name: &str) -> bool {
+    async fn work(&self, store: &Arc<dyn Store>, name: &str) -> bool {
         let _working = self.at_work.read().await;
-        let claimed = self
-            .store
+        let claimed = store
             .claim(name, at(self.tick()), LEASE, &ClaimLimits::default())
             .await
             .unwrap();
@@ -105,10 +108,7 @@ impl Storm {
                 .or_default()
                 .push(lease.run.clone());
         }
-        self.store
-            .finish(&lease, &how, at(self.tick()))
-            .await
-            .unwrap();
+        store.finish(&lease, &how, at(self.tick())).await.unwrap();
         true
     }
 }
@@ -117,6 +117,25 @@ impl Storm {
 async fn every_run_ends_once_and_in_order() {
     let (_directory, store) = fresh().await;
     let store: Arc<dyn Store> = Arc::new(store);
+    storm(&[store]).await;
+}
+
+/// Each worker uses one of three stores on the same database, as of three processes.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn every_run_of_three_processes_ends_once_and_in_order() {
+    let Some(url) = postgres::database().await else {
+        return;
+    };
+    let mut stores: Vec<Arc<dyn Store>> = Vec::new();
+    for _ in 0..3 {
+        stores.push(Arc::new(postgres::open(&url).await));
+    }
+    storm(&stores).await;
+}
+
+async fn storm(stores: &[Arc<dyn Store>]) {
+    let store = &stores[0];
     let mut ledger = Ledger::default();
     for n in 0..RUNS {
         let place = n % PLACES;
@@ -133,7 +152,7 @@ async fn every_run_ends_once_and_in_order() {
             .unwrap();
     }
     let shared = Arc::new(Storm {
-        store: store.clone(),
+        stores: stores.to_vec(),
         ledger: Mutex::new(ledger),
         now: AtomicI64::new(1),
         at_work: RwLock::new(()),
@@ -141,7 +160,7 @@ async fn every_run_ends_once_and_in_order() {
     let workers: Vec<_> = (0..WORKERS)
         .map(|n| {
             let shared = shared.clone();
-            tokio::spawn(async move { shared.worker(format!("w{n}")).await })
+            tokio::spawn(async move { shared.worker(n).await })
         })
         .collect();
     for worker in workers {

@@ -67,6 +67,7 @@ pub(super) fn sentence(error: &sqlx::Error) -> String {
                     the database server answers"
                 .to_owned();
         }
+        sqlx::Error::Configuration(why) => return why.to_string(),
         other => return other.to_string(),
     };
     if let Some(state) = sql_state(error) {

@@ -17,7 +17,7 @@ use sqlx::{PgConnection, PgPool, Postgres};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
-use super::errors::{WriteError, failed};
+use super::errors::{WriteError, failed, sentence};
 use super::group_commit::Failure;
 use super::queries;
 use super::queries::accept::EncodedDelivery;
@@ -46,7 +46,7 @@ impl Default for PostgresOptions {
         Self {
             queue_depth: 1024,
             max_connections: 10,
-            connect_timeout: Duration::from_secs(10),
+            connect_timeout: Duration::from_secs(5),
         }
     }
 }
@@ -55,6 +55,8 @@ impl Default for PostgresOptions {
 #[derive(Debug)]
 pub(super) struct PostgresDatabase {
     pool: PgPool,
+    /// Why the last new connection could not be used.
+    refusal: Arc<Refusal>,
     /// The time of the database.
     pub(super) clock: Arc<DatabaseClock>,
     /// Wakes a worker of this process.
@@ -63,6 +65,22 @@ pub(super) struct PostgresDatabase {
     changed: Arc<Notify>,
     /// Tasks that listen, notify and read the server's clock.
     tasks: Mutex<JoinSet<()>>,
+}
+
+/// Why the last new connection could not be used, if that is so.
+#[derive(Debug, Default)]
+struct Refusal(Mutex<Option<String>>);
+
+impl Refusal {
+    fn record(&self, result: &sqlx::Result<()>) {
+        let text = result.as_ref().err().map(sentence);
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = text;
+    }
+
+    fn reason(&self) -> Option<StoreError> {
+        let text = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        text.clone().map(StoreError::Failed)
+    }
 }
 
 /// The use of a connection. It is closed unless the turn is ended, because an operation that is
@@ -102,7 +120,11 @@ impl Drop for Turn {
 impl PostgresDatabase {
     /// Waits for a connection.
     pub(super) async fn turn(&self) -> Result<Turn, StoreError> {
-        let connection = self.pool.acquire().await.map_err(failed)?;
+        let connection = self.pool.acquire().await.map_err(|error| match error {
+            // The pool tries again and tells only that it was in vain.
+            sqlx::Error::PoolTimedOut => self.refusal.reason().unwrap_or_else(|| failed(error)),
+            error => failed(error),
+        })?;
         Ok(Turn {
             connection,
             ended: false,

@@ -3,9 +3,12 @@
 use std::path::Path;
 use std::time::Duration;
 
+use secrecy::SecretString;
+
 use super::report::Report;
 use crate::adapters::store::volume::{self, FileSystem};
-use crate::adapters::store::{Inspected, SCHEMA, inspect};
+use crate::adapters::store::{Inspected, SCHEMA, inspect, inspect_postgres};
+use crate::cli::database;
 use crate::config::Loaded;
 
 /// Free space below which an error is reported, in bytes (64 MiB): four times the largest file that
@@ -19,8 +22,12 @@ const LOW_FREE: u64 = 512 << 20;
 /// delivery, which takes one or two writes.
 const SLOW: Duration = Duration::from_millis(500);
 
-/// Checks the database. Returns whether a running bot uses it.
+/// Checks the database. Returns whether a running bot uses it, as far as that can be known.
 pub(super) async fn examine(report: &mut Report, loaded: &Loaded) -> bool {
+    if let Some(url) = database::postgres_url(&loaded.config, &loaded.secrets) {
+        postgres(report, &url, loaded.config.store.max_connections).await;
+        return false;
+    }
     // Relative paths depend on the working directory, which may not be that of the bot.
     let path = &std::path::absolute(&loaded.config.store.path)
         .unwrap_or_else(|_| loaded.config.store.path.clone());
@@ -52,6 +59,53 @@ pub(super) async fn examine(report: &mut Report, loaded: &Loaded) -> bool {
         }
     }
     in_use
+}
+
+async fn postgres(report: &mut Report, url: &SecretString, connections: u32) {
+    let found = match inspect_postgres(url).await {
+        Ok(found) => found,
+        Err(error) => {
+            let text = error.to_string();
+            let other = "check store.url";
+            let (seen, remedy) = text.rsplit_once(": ").unwrap_or((&text, other));
+            report.error("store", seen, remedy);
+            return;
+        }
+    };
+    let encrypted = if found.encrypted {
+        "encrypted"
+    } else {
+        "not encrypted"
+    };
+    report.ok(
+        "store",
+        format!(
+            "PostgreSQL {} can be used; the connection is {encrypted}",
+            found.server
+        ),
+    );
+    match found.schema {
+        None => report.ok(
+            "store.schema",
+            "the database is empty; the first start creates the tables",
+        ),
+        Some(schema) => report.ok("store.schema", format!("{schema}")),
+    }
+    // One more listens.
+    let needed = connections + 1;
+    let seen = format!(
+        "one process needs {needed} connections, and the server allows {}",
+        found.max_connections
+    );
+    if needed < found.max_connections {
+        report.ok("store.connections", seen);
+    } else {
+        report.error(
+            "store.connections",
+            seen,
+            "lower store.max_connections, or raise max_connections of the server",
+        );
+    }
 }
 
 fn opened(report: &mut Report, path: &Path, found: Inspected) {

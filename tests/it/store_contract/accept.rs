@@ -263,3 +263,17 @@ pub(crate) async fn a_text_is_kept_once_and_handed_out_with_every_run(store: &dy
     let stored: Vec<_> = stored.map(|run| run.trigger.unwrap()).collect();
     assert_eq!(stored, expected);
 }
+
+/// An App that is installed again has another installation id.
+pub(crate) async fn a_removed_installation_does_not_block_the_runs_of_another(store: &dyn Store) {
+    add(store, "old", 0, new_run(1, 1)).await;
+    let new = NewRun {
+        installation: 2,
+        ..new_run(1, 1)
+    };
+    let new = add(store, "new", 1, new).await;
+    let mut gone = delivery("gone", 2, vec![]);
+    gone.installation_gone = true;
+    store.accept(gone).await.unwrap();
+    assert_eq!(state(store, &new).await, State::Ready);
+}

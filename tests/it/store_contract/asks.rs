@@ -298,3 +298,41 @@ pub(crate) async fn deciding_needs_the_lease(store: &dyn Store) {
         .await;
     assert!(matches!(heard, Err(StoreError::Fenced(_))), "{heard:?}");
 }
+
+/// A run of the installation with this id, whose answer to an outsider is deferred, claimed at
+/// [`at`]`(ms)`.
+async fn deferred_in(store: &dyn Store, installation: u64, ms: i64) -> Lease {
+    let run = NewRun {
+        installation,
+        ..new_run(installation, 1)
+    };
+    let place = run.place.clone();
+    add(store, &format!("g{installation}"), ms, run).await;
+    let lease = must_claim(store, ms).await.lease;
+    let request = CommandRequest {
+        installation,
+        place,
+        actor: 7,
+        comment: Some(installation),
+    };
+    let decision = store
+        .decide_answer(&lease, &request, Some(OUTSIDER), &LIMITS, at(ms))
+        .await;
+    assert_eq!(decision.unwrap(), AnswerDecision::Answer);
+    lease
+}
+
+/// A worker that waits for the time of the next due run would miss it, although it may be claimed.
+pub(crate) async fn a_deferred_run_is_due_while_one_of_another_installation_is_running(
+    store: &dyn Store,
+) {
+    let waiting = deferred_in(store, 1, 0).await;
+    store
+        .finish(&waiting, &park(50, true), at(1))
+        .await
+        .unwrap();
+    deferred_in(store, 2, 2).await;
+    let due = store.next_due().await.unwrap();
+    assert_eq!(must_claim(store, 60).await.lease.run, waiting.run);
+    assert_eq!(due, Some(at(50)));
+}

@@ -153,3 +153,15 @@ pub(crate) async fn release_gives_the_attempt_back(store: &dyn Store) {
     let again = must_claim(store, 2).await;
     assert_eq!((again.lease.run, again.attempt), (id, 1));
 }
+
+pub(crate) async fn a_forged_lease_does_not_take_the_status_of_the_current_one(store: &dyn Store) {
+    add(store, "g", 0, new_run(1, 1)).await;
+    let current = must_claim(store, 0).await.lease;
+    let forged = Lease {
+        owner: "somebody else".to_owned(),
+        ..current.clone()
+    };
+    let statuses = store.heartbeat(&[forged, current], at(1), LEASE).await;
+    let held = statuses.unwrap().into_iter().map(|status| status.held);
+    assert_eq!(held.collect::<Vec<_>>(), [false, true]);
+}

@@ -161,10 +161,28 @@ impl Server {
         ready.status().unwrap().success()
     }
 
-    /// Ends all connections and processes of the server at once, as a crash does, and starts it
-    /// again.
+    /// Ends all processes of the server at once, as a crash does, and starts it again.
     #[cfg(unix)]
     pub(crate) fn crash_and_resume(&mut self) {
+        self.stop();
+        self.resume();
+    }
+
+    /// Restarts the server as a standby, which can only be read, or as a primary again.
+    #[cfg(unix)]
+    pub(crate) fn become_standby(&mut self, standby: bool) {
+        self.stop();
+        let signal = self.folder.join("data/standby.signal");
+        if standby {
+            std::fs::write(&signal, "").unwrap();
+        } else {
+            std::fs::remove_file(&signal).unwrap();
+        }
+        self.resume();
+    }
+
+    #[cfg(unix)]
+    fn stop(&mut self) {
         let mut stop = Command::new(self.programs.join("pg_ctl"));
         stop.args(["stop", "--mode=immediate", "--pgdata"])
             .arg(self.folder.join("data"));
@@ -179,7 +197,6 @@ impl Server {
         let mut keeper = self.keeper.take().unwrap();
         keeper.kill().unwrap();
         keeper.wait().unwrap();
-        self.resume();
     }
 
     /// Returns the URL of the database that is there from the beginning.
@@ -247,6 +264,24 @@ pub(crate) async fn open(url: &Url) -> SqlStore {
 /// Opens a store on a new database; `None` if there is no server, which is reported.
 pub(crate) async fn fresh() -> Option<SqlStore> {
     Some(open(&database().await?).await)
+}
+
+/// Deletes everything that stores have kept in the database at `url`.
+pub(crate) async fn empty(url: &Url) {
+    let mut connection = raw(url).await;
+    let tables: Vec<String> = sqlx::query_scalar(
+        "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()
+         AND tablename NOT IN ('_sqlx_migrations', 'compatibility', 'pulse')",
+    )
+    .fetch_all(&mut connection)
+    .await
+    .unwrap();
+    let sql = format!("TRUNCATE {} RESTART IDENTITY", tables.join(", "));
+    sqlx::raw_sql(AssertSqlSafe(sql))
+        .execute(&mut connection)
+        .await
+        .unwrap();
+    connection.close().await.unwrap();
 }
 
 /// Connects past the store.

@@ -41,6 +41,26 @@ impl Rig {
 
     pub(crate) async fn with(settings: Settings) -> Self {
         let clock = Arc::new(ManualClock::new());
+        let folder = tempfile::tempdir().unwrap();
+        let store = open(&folder.path().join("rig.sqlite"), clock.now()).await;
+        Self::on(store, clock, folder, settings)
+    }
+
+    /// Creates a rig on a new PostgreSQL database; `None` if there is no server, which is reported.
+    #[cfg(unix)]
+    pub(crate) async fn on_postgres() -> Option<Self> {
+        let store = Arc::new(super::postgres::fresh().await?);
+        let clock = Arc::new(ManualClock::new());
+        let folder = tempfile::tempdir().unwrap();
+        Some(Self::on(store, clock, folder, Settings::default()))
+    }
+
+    fn on(
+        store: Arc<SqlStore>,
+        clock: Arc<ManualClock>,
+        folder: tempfile::TempDir,
+        settings: Settings,
+    ) -> Self {
         let forge = FakeForge::new(Arc::clone(&clock));
         forge.open(
             HERE,
@@ -48,8 +68,6 @@ impl Rig {
             &["It takes a minute.", PLAN],
         );
         forge.grant("ada", 7, Permission::Write);
-        let folder = tempfile::tempdir().unwrap();
-        let store = open(&folder.path().join("rig.sqlite"), clock.now()).await;
         let parts = Services {
             store: store.clone(),
             forge: Arc::new(forge.clone()),
@@ -152,6 +170,18 @@ impl Rig {
 
     pub(crate) fn worker(&self, owner: &str) -> Worker {
         Worker::new(self.parts.clone(), owner)
+    }
+
+    /// Makes the runs of a worker that died claimable, as the next start does with SQLite and the
+    /// end of the lease with PostgreSQL.
+    pub(crate) async fn recover_from_death(&self) {
+        if self.store.clock().is_none() {
+            self.store.recover_all(self.clock.now()).await.unwrap();
+            return;
+        }
+        let lease = self.parts.settings.worker.lease;
+        self.clock.advance_to(self.clock.now().plus(lease));
+        self.store.recover_expired(self.clock.now()).await.unwrap();
     }
 
     /// Performs steps until nothing is left to do, and advances the clock if a run waits. Panics

@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 
 use super::super::errors::{failed, sentence};
 use super::super::sql::Lock;
-use super::{DatabaseClock, PostgresDatabase, PostgresOptions, listen};
+use super::{DatabaseClock, PostgresDatabase, PostgresOptions, Refusal, listen};
 use crate::engine::store::StoreError;
 
 /// The migrations in order; the position in the list is the schema version, from 1.
@@ -107,12 +107,14 @@ pub(crate) async fn open_for_reading(url: &SecretString) -> Result<PostgresDatab
             place(&connect)
         )));
     }
-    let pool = pool(&connect, 1, &options);
+    let refusal = Arc::default();
+    let pool = pool(&connect, 1, &options, &refusal);
     let clock = DatabaseClock::new(&pool)
         .await
         .map_err(|error| cannot_connect(&connect, &error))?;
     Ok(PostgresDatabase {
         pool,
+        refusal,
         clock: Arc::new(clock),
         work: Arc::default(),
         changed: Arc::default(),
@@ -136,8 +138,9 @@ pub(crate) async fn open(
         .map_err(|error| cannot_connect(&connect, &error))?;
     migrate(&place(&connect), &mut first).await?;
     first.close().await.map_err(failed)?;
-    let pool = pool(&connect, options.max_connections.max(2), options);
-    let listening = self::pool(&connect, 1, options);
+    let refusal = Arc::default();
+    let pool = pool(&connect, options.max_connections.max(2), options, &refusal);
+    let listening = self::pool(&connect, 1, options, &refusal);
     let clock = Arc::new(
         DatabaseClock::new(&pool)
             .await
@@ -160,6 +163,7 @@ pub(crate) async fn open(
     tasks.spawn(listen::correct(pool.clone(), Arc::clone(&clock)));
     Ok(PostgresDatabase {
         pool,
+        refusal,
         clock,
         work,
         changed,
@@ -167,11 +171,24 @@ pub(crate) async fn open(
     })
 }
 
-fn pool(connect: &PgConnectOptions, connections: u32, options: &PostgresOptions) -> PgPool {
+fn pool(
+    connect: &PgConnectOptions,
+    connections: u32,
+    options: &PostgresOptions,
+    refusal: &Arc<Refusal>,
+) -> PgPool {
+    let refusal = Arc::clone(refusal);
     PgPoolOptions::new()
         .max_connections(connections)
         .acquire_timeout(options.connect_timeout)
-        .after_connect(|connection, _| Box::pin(prepare(connection)))
+        .after_connect(move |connection, _| {
+            let refusal = Arc::clone(&refusal);
+            Box::pin(async move {
+                let prepared = prepare(connection).await;
+                refusal.record(&prepared);
+                prepared
+            })
+        })
         .connect_lazy_with(connect.clone())
 }
 

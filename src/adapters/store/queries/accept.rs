@@ -120,7 +120,8 @@ WHERE installation = $1 AND seq IN (
     SELECT seq FROM runs WHERE state = 'blocked'
     UNION ALL SELECT seq FROM runs WHERE state = 'ready'
     UNION ALL SELECT seq FROM runs WHERE state = 'waiting'
-    UNION ALL SELECT seq FROM runs WHERE state = 'running')";
+    UNION ALL SELECT seq FROM runs WHERE state = 'running')
+RETURNING serial";
 
 /// A delivery with its triggers serialised, ready to be written.
 #[derive(Debug)]
@@ -225,7 +226,11 @@ pub(crate) async fn accept(
             number(gone.new.installation)?.into(),
             gone.new.received.into(),
         ];
-        connection.execute(CANCEL_INSTALLATION, &values).await?;
+        let rows = connection.rows(CANCEL_INSTALLATION, &values).await?;
+        // The App may have been installed again, and what it was asked for then waits behind them.
+        let serials = rows.iter().map(|row| nullable(row, "serial"));
+        let serials: Vec<Option<String>> = serials.collect::<Result<_, _>>()?;
+        promote_locked(connection, serials.into_iter().flatten()).await?;
     }
 
     let outcomes = deliveries.iter().zip(is_first).map(|(delivery, first)| {
@@ -412,14 +417,23 @@ async fn requeue(
         return Ok(HashSet::new());
     }
     let rows = connection.rows(REQUEUE, &[json(&known)?]).await?;
-    let mut serials = Vec::new();
+    let mut serials: Vec<Option<String>> = Vec::new();
     let mut requeued = HashSet::new();
     for row in &rows {
         requeued.insert(column(row, "guid")?);
-        serials.extend(nullable::<String>(row, "serial")?);
+        serials.push(nullable(row, "serial")?);
     }
+    promote_locked(connection, serials.into_iter().flatten()).await?;
+    Ok(requeued)
+}
+
+/// Promotes the next runs of places whose locks are not held yet.
+async fn promote_locked(
+    connection: &mut Connection<'_>,
+    serials: impl Iterator<Item = String>,
+) -> Result<(), WriteError> {
+    let serials: Vec<String> = serials.collect();
     let locks: Vec<_> = serials.iter().map(|key| Lock::Serial(key)).collect();
     connection.lock(&locks).await?;
-    promote(connection, &serials).await?;
-    Ok(requeued)
+    promote(connection, &serials).await
 }

@@ -109,10 +109,11 @@ WHERE true
 ON CONFLICT (guid) DO UPDATE SET delivered_ms = min(delivered_ms, excluded.delivered_ms)",
     postgres: "
 INSERT INTO missed (id, guid, event, action, delivered_ms, status, repo)
-SELECT (value ->> 0)::bigint, value ->> 1, value ->> 2, value ->> 3, (value ->> 4)::bigint, (value ->> 5)::int,
-       (value ->> 6)::bigint
+SELECT DISTINCT ON (value ->> 1)
+       (value ->> 0)::bigint, value ->> 1, value ->> 2, value ->> 3,
+       min((value ->> 4)::bigint) OVER (PARTITION BY value ->> 1), (value ->> 5)::int, (value ->> 6)::bigint
 FROM json_array_elements($1::json) WITH ORDINALITY AS list (value, key)
-ORDER BY key
+ORDER BY value ->> 1, key
 ON CONFLICT (guid) DO UPDATE SET delivered_ms = least(missed.delivered_ms, excluded.delivered_ms)",
 };
 

@@ -1,5 +1,7 @@
 //! Leases: claiming, extending, releasing and recovering them.
 
+use std::collections::HashMap;
+
 use super::super::MAX_WAIT_AFTER_START;
 use super::super::errors::{WriteError, corrupt};
 use super::super::sql::{Connection, Lock, Row, Sql, column, json, nullable, of_run};
@@ -181,10 +183,10 @@ UPDATE runs
 SET lease_until_ms = $2, cancel_told = cancel_requested IS NOT NULL
 FROM json_each($1) AS lease
 WHERE runs.id = lease.value ->> 0 AND runs.lease_owner = lease.value ->> 1 AND runs.fence = lease.value ->> 2
-RETURNING runs.id, runs.fence, runs.cancel_requested",
+RETURNING runs.id, runs.lease_owner, runs.fence, runs.cancel_requested",
     postgres: "
 WITH held AS (
-    SELECT runs.seq, runs.id, runs.fence, runs.cancel_requested
+    SELECT DISTINCT runs.seq, runs.id, runs.lease_owner, runs.fence, runs.cancel_requested
     FROM json_array_elements($1::json) AS lease
     JOIN runs ON runs.id = lease.value ->> 0 AND runs.lease_owner = lease.value ->> 1
         AND runs.fence = (lease.value ->> 2)::bigint
@@ -199,7 +201,7 @@ told AS (
     UPDATE runs SET cancel_told = 1 FROM held
     WHERE runs.seq = held.seq AND runs.fence = held.fence AND held.cancel_requested IS NOT NULL AND runs.cancel_told = 0
 )
-SELECT id, fence, cancel_requested FROM held",
+SELECT id, lease_owner, fence, cancel_requested FROM held",
 };
 
 pub(crate) const RELEASE: &str = "
@@ -368,20 +370,24 @@ pub(crate) async fn heartbeat(
     let rows = connection
         .rows(HEARTBEAT, &[json(&asked)?, until.into()])
         .await?;
-    let mut held = rows
+    let held = rows
         .iter()
         .map(|row| {
-            let key: (String, i64) = (column(row, "id")?, column(row, "fence")?);
+            let lease = Lease {
+                run: RunId(column(row, "id")?),
+                owner: column(row, "lease_owner")?,
+                fence: column(row, "fence")?,
+            };
             let cancel: Option<String> = nullable(row, "cancel_requested")?;
-            Ok((key, cancel))
+            Ok((lease, cancel))
         })
-        .collect::<Result<std::collections::HashMap<_, _>, StoreError>>()?;
+        .collect::<Result<HashMap<_, _>, StoreError>>()?;
     let statuses = leases.iter().map(|lease| {
-        let status = held.remove(&(lease.run.0.clone(), lease.fence));
+        let status = held.get(lease);
         LeaseStatus {
             run: lease.run.clone(),
             held: status.is_some(),
-            cancel_requested: status.flatten(),
+            cancel_requested: status.cloned().flatten(),
         }
     });
     Ok(statuses.collect())

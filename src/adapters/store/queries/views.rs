@@ -41,7 +41,8 @@ pub(crate) const OLDEST_READY: &str = "SELECT min(created_ms) FROM runs WHERE st
 pub(crate) const NEXT_DUE: &str = "
 SELECT min(run_at_ms) FROM runs
 WHERE state = 'waiting' AND (deferred = 0 OR NOT EXISTS (
-    SELECT 1 FROM runs AS other WHERE other.deferred = 1 AND other.state = 'running'))";
+    SELECT 1 FROM runs AS other WHERE other.deferred = 1 AND other.state = 'running'
+      AND other.installation = runs.installation))";
 
 fn view(row: &Row) -> Result<RunView, StoreError> {
     let progress: Option<String> = nullable(row, "progress")?;
