@@ -1,5 +1,5 @@
-//! Benchmark of reading hostile texts: deciding what a comment asks for, and searching a
-//! conversation of 500 long comments for a plan.
+//! Benchmark of deciding what a comment asks for: usual comments beside the parse of their
+//! deliveries, hostile comments, and searching a conversation of 500 long comments for a plan.
 //!
 //! Run with `cargo bench --bench decide`. `benches/README.md` explains what is measured and how.
 //! The exit code is 1 if a performance bar is missed.
@@ -12,13 +12,15 @@
     reason = "a benchmark ends where its data is wrong"
 )]
 
+mod delivery;
 #[path = "../tests/it/support/hostile.rs"]
 mod hostile;
 
 use std::hint::black_box;
 use std::process::{Command as Process, ExitCode};
 
-use planwright::engine::decide::{AppIdentity, decide};
+use planwright::adapters::signature;
+use planwright::engine::decide::{AppIdentity, Payload, decide};
 use planwright::engine::extract::{self, Trust};
 use planwright::engine::model::conversation::{Conversation, MAX_THREAD_BYTES, Post, Reactions};
 use planwright::engine::model::progress::Logs;
@@ -28,7 +30,10 @@ use planwright::engine::steps::verify;
 use planwright::formats::command::Command;
 use planwright::formats::markdown;
 use rustix::time::{ClockId, clock_gettime};
+use secrecy::SecretString;
 use serde_json::{Value, json};
+
+use crate::delivery::Comment;
 
 /// Maximum length of a comment on GitHub, in characters.
 const COMMENT: usize = 65_536;
@@ -39,6 +44,11 @@ const COMMENTS: usize = 500;
 /// Number of shapes that are tried as a conversation: those that are slowest to parse.
 const SLOWEST: usize = 30;
 
+/// Maximum processor time for a delivery with a plan of 5 kB in the comment, in microseconds.
+const USUAL_BAR: f64 = 60.0;
+/// Maximum processor time for such a delivery, signature included, relative to that of its
+/// signature and the typed parse of its payload alone.
+const RATIO_BAR: f64 = 1.5;
 /// Maximum processor time for one comment, in milliseconds.
 const DECIDE_BAR: f64 = 50.0;
 /// Maximum processor time for the conversation, in seconds.
@@ -58,6 +68,10 @@ const HEADS: [&str; 3] = [
 /// Number of measurements if the first one is near the bar. The minimum counts, because other work
 /// on the machine only adds time.
 const ROUNDS: usize = 3;
+
+/// Number of measurements of a usual comment, each of [`REPEATS`] decisions. The medians count.
+const USUAL_ROUNDS: usize = 101;
+const REPEATS: usize = 50;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -84,6 +98,21 @@ fn main() -> ExitCode {
         let verdict = if met { "" } else { "  MISSED" };
         println!("{figure:>9.2} {unit:<4} < {bar:<5} {name}{verdict}");
     };
+    println!("decide, usual deliveries, medians of a processor's time:");
+    for (name, text) in usual_comments() {
+        let (micros, ratio) = usual(&text);
+        row(&name, micros, "µs", USUAL_BAR);
+        row(
+            &format!("{name}: with signature ÷ signature and parse alone"),
+            ratio,
+            "",
+            RATIO_BAR,
+        );
+    }
+    if arguments.iter().any(|argument| argument == "--usual") {
+        return exit_code(missed);
+    }
+    println!();
     let mut figures: Vec<(f64, String)> = Vec::new();
     for head in HEADS {
         for (name, text) in hostile::shapes(COMMENT - head.len()) {
@@ -139,6 +168,10 @@ fn main() -> ExitCode {
         "ms",
         HEADINGS_BAR,
     );
+    exit_code(missed)
+}
+
+fn exit_code(missed: bool) -> ExitCode {
     if missed {
         ExitCode::FAILURE
     } else {
@@ -175,6 +208,51 @@ fn decided(payload: &[u8]) -> f64 {
         }
     }
     least
+}
+
+/// Returns comments of usual length with their names.
+fn usual_comments() -> Vec<(String, String)> {
+    let plan = Comment::Plan.text(1);
+    let (_, steps) = plan.split_once("## Steps\n\n").unwrap();
+    let mut comments: Vec<(String, String)> = [Comment::Plan, Comment::Command, Comment::Talk]
+        .map(|comment| (format!("{comment:?}"), comment.text(1)))
+        .into();
+    comments.push((
+        "Plan without a title".to_owned(),
+        format!("/save-plan\n\n{steps}"),
+    ));
+    comments.push((
+        "Command below talk".to_owned(),
+        format!("{steps}\n/save-plan\n"),
+    ));
+    comments
+}
+
+/// Returns the processor time of deciding a delivery of the comment `text`, in microseconds, and
+/// that of verifying and deciding it relative to verifying and parsing it.
+fn usual(text: &str) -> (f64, f64) {
+    let facts = facts();
+    let body = delivery::body(text, 8_888_888_888, 1).unwrap();
+    let secrets = [SecretString::from("a secret")];
+    let header = signature::sign(&secrets[0], &body);
+    let repeated = |work: &dyn Fn() -> bool| once(|| (0..REPEATS).all(|_| work()));
+    let verified = || signature::verify(&secrets, black_box(&body), &header).is_ok();
+    let read = || Payload::read("issue_comment", black_box(&body)).is_ok();
+    let decided = || decide("issue_comment", black_box(&body), &facts).is_ok();
+    let (mut times, mut ratios): (Vec<f64>, Vec<f64>) = (0..USUAL_ROUNDS)
+        .map(|_| {
+            let limit = repeated(&|| verified() && read());
+            let whole = repeated(&|| verified() && decided());
+            let decide = repeated(&decided);
+            (decide * 1e3 / REPEATS as f64, whole / limit)
+        })
+        .unzip();
+    (median(&mut times), median(&mut ratios))
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
 }
 
 fn created(text: &str) -> Vec<u8> {

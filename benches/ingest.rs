@@ -14,6 +14,7 @@
 
 #[path = "ingest/child.rs"]
 mod child;
+mod delivery;
 #[path = "ingest/load.rs"]
 mod load;
 #[path = "ingest/loss.rs"]

@@ -52,7 +52,7 @@ impl Server {
             Command::new(program)
         };
         let mut child = command
-            .args([FLAG, &mode.queue_depth()])
+            .args([FLAG, &mode.argument()])
             .arg(folder.join(DATABASE))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

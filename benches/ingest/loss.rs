@@ -12,7 +12,8 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection};
 
 use crate::child::{DATABASE, Server};
-use crate::payload::{Comment, mix};
+use crate::delivery::Comment;
+use crate::payload::mix;
 use crate::rounds::folder;
 use crate::server::Mode;
 use crate::{Outcome, Plan, load};

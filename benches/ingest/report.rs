@@ -101,6 +101,15 @@ impl Report {
             ratio(Case::Forged, 64),
             0.9,
         ));
+        let cpu = |case| {
+            self.row(case, 64)
+                .map_or(f64::NAN, |row| row.figures.cpu_micros)
+        };
+        bars.push(at_most(
+            "decision of a plan ÷ parse alone, processor time",
+            cpu(Case::LimitPlan) / cpu(Case::LimitParse),
+            1.5,
+        ));
         bars.push(below("durable p99 at 64 connections, ms", p99, 6.0));
         bars.push(below("memory idle, MiB", self.memory.idle, 24.0));
         bars.push(below("memory under load, MiB", self.memory.loaded, 48.0));
@@ -136,6 +145,7 @@ fn rows(measured: &Measured) -> Vec<Row> {
             Case::LimitCommand | Case::Durable | Case::Forged => Case::LimitCommand,
             Case::LimitTalk | Case::Ignored => Case::LimitTalk,
             Case::LimitPlan | Case::DurablePlan => Case::LimitPlan,
+            Case::LimitParse => Case::LimitParse,
         };
         // Every case is measured together with its limit.
         let at_limit = measured
@@ -159,6 +169,15 @@ fn at_least(what: impl Into<String>, found: f64, least: f64) -> Bar {
         found,
         wanted: format!("≥ {least}"),
         met: found >= least,
+    }
+}
+
+fn at_most(what: impl Into<String>, found: f64, most: f64) -> Bar {
+    Bar {
+        what: what.into(),
+        found,
+        wanted: format!("≤ {most}"),
+        met: found <= most,
     }
 }
 

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::child::Server;
+use crate::delivery::Comment;
 use crate::load::{self, Mix};
-use crate::payload::{Comment, mix};
+use crate::payload::mix;
 use crate::server::Mode;
 use crate::{Outcome, Plan};
 
@@ -27,6 +28,8 @@ pub(crate) enum Case {
     LimitTalk,
     /// Comments without commands to the bot.
     Ignored,
+    /// Commands with a plan to the server that only verifies and parses them.
+    LimitParse,
     /// Commands with a plan to the server without a store.
     LimitPlan,
     /// Commands with a plan of 5 kB, which the run keeps, to the bot.
@@ -39,7 +42,7 @@ impl Case {
     fn status(self) -> u16 {
         match self {
             Self::LimitCommand | Self::Durable | Self::LimitPlan | Self::DurablePlan => 202,
-            Self::LimitTalk | Self::Ignored => 200,
+            Self::LimitTalk | Self::Ignored | Self::LimitParse => 200,
             Self::Forged => 401,
         }
     }
@@ -116,10 +119,11 @@ fn round(
     mixes: &Mixes,
     all: &mut BTreeMap<(Case, usize), Vec<Figures>>,
 ) -> Outcome<Memory> {
-    let folders = [folder()?, folder()?, folder()?];
+    let folders = [folder()?, folder()?, folder()?, folder()?];
     let limit = Server::start(Mode::Limit, folders[0].path(), pinned)?;
     let bot = Server::start(Mode::BOT, folders[1].path(), pinned)?;
     let flooded = Server::start(Mode::BOT, folders[2].path(), pinned)?;
+    let parse = Server::start(Mode::Parse, folders[3].path(), pinned)?;
     let mut memory = Memory {
         idle: bot.memory()?.0,
         ..Memory::default()
@@ -139,6 +143,7 @@ fn round(
     take(Case::Forged, &flooded, &mixes.forged, 64)?;
     memory.forged_growth = flooded.memory()?.1 - flooded.memory()?.0.min(memory.idle);
     memory.forged_lines = flooded.log_lines()? - lines;
+    take(Case::LimitParse, &parse, &mixes.plan, 64)?;
     take(Case::LimitPlan, &limit, &mixes.plan, 64)?;
     take(Case::DurablePlan, &bot, &mixes.plan, 64)?;
     memory.loaded = bot.memory()?.1;

@@ -19,7 +19,7 @@ use planwright::adapters::web::{self, server};
 use planwright::adapters::webhook::Receiver;
 use planwright::adapters::{signature, telemetry};
 use planwright::engine::clock::Clock;
-use planwright::engine::decide::{AppIdentity, AppSlug, Decision, decide};
+use planwright::engine::decide::{AppIdentity, AppSlug, Decision, Payload};
 use planwright::engine::intake::Intake;
 use planwright::engine::settings::LateSettings;
 use planwright::engine::store::Store;
@@ -38,6 +38,8 @@ pub(crate) const APP_ID: u64 = 424_242;
 /// The kind of server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
+    /// The same HTTP stack and signature check, and the parse of the payload. Nothing is decided.
+    Parse,
     /// The same HTTP stack, signature check and decision, without a store. It is the limit that the
     /// bot would reach if storing cost nothing.
     Limit,
@@ -52,24 +54,27 @@ impl Mode {
     /// The bot with the default of `store.queue_depth`.
     pub(crate) const BOT: Self = Self::Bot { queue_depth: 1024 };
 
-    /// Returns the queue depth as an argument of the server process.
-    pub(crate) fn queue_depth(self) -> String {
+    /// Returns the argument of the server process that [`main`] reads.
+    pub(crate) fn argument(self) -> String {
         match self {
-            Self::Limit => "0".to_owned(),
+            Self::Parse => "parse".to_owned(),
+            Self::Limit => "limit".to_owned(),
             Self::Bot { queue_depth } => queue_depth.to_string(),
         }
     }
 }
 
-/// Runs the server process. The arguments are the queue depth (0 for [`Mode::Limit`]) and the path
-/// of the database.
+/// Runs the server process. The arguments are [`Mode::argument`] and the path of the database.
 pub(crate) fn main(arguments: &[String]) -> Outcome<()> {
-    let [queue_depth, database] = arguments else {
-        return Err("a child takes a queue depth and a database".into());
+    let [mode, database] = arguments else {
+        return Err("a child takes a mode and a database".into());
     };
-    let mode = match queue_depth.parse()? {
-        0 => Mode::Limit,
-        queue_depth => Mode::Bot { queue_depth },
+    let mode = match mode.as_str() {
+        "parse" => Mode::Parse,
+        "limit" => Mode::Limit,
+        queue_depth => Mode::Bot {
+            queue_depth: queue_depth.parse()?,
+        },
     };
     // The product's default, because writing log lines is part of its cost.
     telemetry::init("info", LineFormat::Text);
@@ -81,7 +86,8 @@ pub(crate) fn main(arguments: &[String]) -> Outcome<()> {
 
 async fn serve(mode: Mode, database: PathBuf) -> Outcome<()> {
     let app = match mode {
-        Mode::Limit => limit(),
+        Mode::Parse => limit(false),
+        Mode::Limit => limit(true),
         Mode::Bot { queue_depth } => bot(queue_depth, database).await?,
     };
     let listener = TcpListener::bind("127.0.0.1:0").await?;
@@ -128,12 +134,14 @@ async fn bot(queue_depth: usize, database: PathBuf) -> Outcome<Router> {
 struct Known {
     facts: AppIdentity,
     secrets: Vec<SecretString>,
+    decides: bool,
 }
 
-fn limit() -> Router {
+fn limit(decides: bool) -> Router {
     let known = Arc::new(Known {
         facts: facts(),
         secrets: secrets(),
+        decides,
     });
     let routes = Router::new()
         .route("/webhook", any(verify_and_parse))
@@ -158,10 +166,12 @@ async fn verify_and_parse(State(known): State<Arc<Known>>, request: Request<Body
     if signature::verify(&known.secrets, &body, header("x-hub-signature-256")).is_err() {
         return (StatusCode::UNAUTHORIZED, "wrong signature").into_response();
     }
-    let decided = decide(header("x-github-event"), &body, &known.facts);
+    let Ok(payload) = Payload::read(header("x-github-event"), &body) else {
+        return (StatusCode::BAD_REQUEST, "payload").into_response();
+    };
+    let decided = known.decides.then(|| payload.decide(&known.facts));
     match decided.map(|decided| decided.decision) {
-        Ok(Decision::Runs { .. }) => (StatusCode::ACCEPTED, "command").into_response(),
-        Ok(_) => (StatusCode::OK, "nothing").into_response(),
-        Err(_) => (StatusCode::BAD_REQUEST, "payload").into_response(),
+        Some(Decision::Runs { .. }) => (StatusCode::ACCEPTED, "command").into_response(),
+        _ => (StatusCode::OK, "nothing").into_response(),
     }
 }

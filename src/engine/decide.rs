@@ -10,10 +10,12 @@ mod slug;
 
 use std::borrow::Cow;
 
+use serde::Deserialize;
+
 use crate::engine::app_needs::missing_events;
 use crate::engine::model::intake::Subject;
 use crate::engine::model::trigger::{Origin, Trigger};
-use payload::{Account, IssueComment, Labeled, Pushed};
+use payload::{Account, Installation, IssueComment, Labeled, Pushed};
 
 use crate::formats::command::{Command, for_label};
 pub use payload::PayloadError;
@@ -109,42 +111,76 @@ impl From<Decision> for Decided {
 /// Returns [`PayloadError`] if the body of a relevant event and action is invalid. Unknown events
 /// and actions are ignored.
 pub fn decide(event: &str, body: &[u8], facts: &AppIdentity) -> Result<Decided, PayloadError> {
-    match event {
-        "issue_comment" => match payload::read::<IssueComment<'_>>(event, body) {
-            Ok(read) => Ok(Decided {
-                subject: read.subject(),
-                decision: comment::comment(&read, facts),
-            }),
-            Err(error) => unreadable(event, body, &["created", "edited"], error),
-        },
-        "pull_request" if is_push(event, body) => {
-            payload::read::<Pushed<'_>>(event, body).map(|read| Decided {
-                subject: read.subject(),
-                decision: pushed(&read, facts),
-            })
+    Ok(Payload::read(event, body)?.decide(facts))
+}
+
+/// A payload, parsed as far as decisions need it. The texts in it are not parsed yet.
+#[derive(Debug)]
+pub struct Payload<'a>(Parsed<'a>);
+
+#[derive(Debug)]
+enum Parsed<'a> {
+    Comment(IssueComment<'a>),
+    Labeled {
+        read: Labeled<'a>,
+        pull_request: bool,
+    },
+    Pushed(Pushed<'a>),
+    /// A payload whose decision depends on nothing but its event and its action.
+    Decided(Decided),
+}
+
+impl<'a> Payload<'a> {
+    /// Parses the `body` of a delivery of `event`.
+    ///
+    /// # Errors
+    /// Returns [`PayloadError`] if the body of a relevant event and action is invalid.
+    pub fn read(event: &str, body: &'a [u8]) -> Result<Self, PayloadError> {
+        let parsed = match event {
+            "issue_comment" => {
+                read_or_ignore(event, body, &["created", "edited"], Parsed::Comment)?
+            }
+            "pull_request" if is_push(event, body) => Parsed::Pushed(payload::read(event, body)?),
+            "issues" | "pull_request" => {
+                let pull_request = event == "pull_request";
+                read_or_ignore(event, body, &["labeled"], |read| Parsed::Labeled {
+                    read,
+                    pull_request,
+                })?
+            }
+            "installation" => read_or_ignore(event, body, &["deleted"], |read| {
+                Parsed::Decided(installation(&read))
+            })?,
+            "installation_repositories" => {
+                Parsed::Decided(Decision::ignore("nothing is stored per repository").into())
+            }
+            "ping" => Parsed::Decided(ping(body).into()),
+            _ => Parsed::Decided(
+                Decision::ignore(format!("this App does not handle `{event}` events")).into(),
+            ),
+        };
+        Ok(Self(parsed))
+    }
+
+    /// Returns the length of the text that [`Self::decide`] parses, in bytes.
+    pub fn text_length(&self) -> usize {
+        match &self.0 {
+            Parsed::Comment(read) => read.text_length(),
+            _ => 0,
         }
-        "issues" | "pull_request" => match payload::read::<Labeled<'_>>(event, body) {
-            Ok(read) => Ok(Decided {
-                subject: read.subject(),
-                decision: labeled(&read, event == "pull_request", facts),
-            }),
-            Err(error) => unreadable(event, body, &["labeled"], error),
-        },
-        "installation" => match payload::read::<payload::Installation<'_>>(event, body) {
-            Ok(read) => Ok(Decided {
-                subject: Subject {
-                    action: Some(read.action.to_string()),
-                    ..Subject::default()
-                },
-                decision: installation(&read),
-            }),
-            Err(error) => unreadable(event, body, &["deleted"], error),
-        },
-        "installation_repositories" => {
-            Ok(Decision::ignore("nothing is stored per repository").into())
-        }
-        "ping" => Ok(ping(body).into()),
-        _ => Ok(Decision::ignore(format!("this App does not handle `{event}` events")).into()),
+    }
+
+    /// Decides what to do about the delivery.
+    pub fn decide(self, facts: &AppIdentity) -> Decided {
+        let (subject, decision) = match self.0 {
+            Parsed::Comment(read) => (read.subject(), comment::comment(&read, facts)),
+            Parsed::Labeled { read, pull_request } => {
+                (read.subject(), labeled(&read, pull_request, facts))
+            }
+            Parsed::Pushed(read) => (read.subject(), pushed(&read, facts)),
+            Parsed::Decided(decided) => return decided,
+        };
+        Decided { subject, decision }
     }
 }
 
@@ -161,25 +197,29 @@ pub fn concerns_us(event: &str, action: Option<&str>) -> bool {
     }
 }
 
-/// Handles a body that could not be parsed. This is an error only for the actions in `concern_us`,
-/// because the payloads of other actions may have any form.
-fn unreadable(
+/// Parses a payload. One that cannot be parsed is an error only for the actions in `concern_us`, and
+/// ignored for others, whose payloads may have any form.
+fn read_or_ignore<'a, T: Deserialize<'a>>(
     event: &str,
-    body: &[u8],
+    body: &'a [u8],
     concern_us: &[&str],
-    error: PayloadError,
-) -> Result<Decided, PayloadError> {
+    parsed: impl FnOnce(T) -> Parsed<'a>,
+) -> Result<Parsed<'a>, PayloadError> {
+    let error = match payload::read(event, body) {
+        Ok(read) => return Ok(parsed(read)),
+        Err(error) => error,
+    };
     let envelope: payload::Envelope<'_> = payload::read(event, body)?;
     if concern_us.contains(&envelope.action.as_ref()) {
         return Err(error);
     }
-    Ok(Decided {
+    Ok(Parsed::Decided(Decided {
         subject: Subject {
             action: Some(envelope.action.to_string()),
             ..Subject::default()
         },
         decision: other_action(event, &envelope.action),
-    })
+    }))
 }
 
 fn other_action(event: &str, action: &str) -> Decision {
@@ -203,9 +243,9 @@ fn ping(body: &[u8]) -> Decision {
     }
 }
 
-fn installation(read: &payload::Installation<'_>) -> Decision {
+fn installation(read: &Installation<'_>) -> Decided {
     let installation = read.installation.id;
-    match read.action.as_ref() {
+    let decision = match read.action.as_ref() {
         "deleted" => Decision::InstallationGone {
             installation,
             action: "deleted",
@@ -220,6 +260,13 @@ fn installation(read: &payload::Installation<'_>) -> Decision {
             account: read.installation.account.login.to_string(),
         },
         other => other_action("installation", other),
+    };
+    Decided {
+        subject: Subject {
+            action: Some(read.action.to_string()),
+            ..Subject::default()
+        },
+        decision,
     }
 }
 

@@ -4,6 +4,7 @@
 //! tree, never by matching patterns on lines. Spans are byte ranges of the source as given, so a
 //! slice is always the author's own text.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use comrak::arena_tree::NodeEdge;
@@ -106,9 +107,41 @@ impl Block {
 /// to the length of the text: a text that is [`too_complex`] is parsed as plain paragraphs, and
 /// bare URLs are not linked where one word holds thousands of them.
 pub fn parse<'a>(arena: &'a Arena<'a>, source: &str) -> &'a AstNode<'a> {
-    let mut options = options();
-    options.extension.autolink = bounds::bare_urls_are_few(source);
-    parse_document(arena, &bounds::bounded(source), &options)
+    Bounded::new(source).parse(arena, source.len())
+}
+
+/// A text that takes linear time to parse, whole or in part.
+pub(crate) struct Bounded<'a> {
+    text: Cow<'a, str>,
+    options: Options<'static>,
+}
+
+impl<'a> Bounded<'a> {
+    pub(crate) fn new(source: &'a str) -> Self {
+        let mut options = options();
+        options.extension.autolink = bounds::bare_urls_are_few(source);
+        Self {
+            text: bounds::bounded(source),
+            options,
+        }
+    }
+
+    /// Parses the text up to byte `end`.
+    ///
+    /// Where a blank line precedes `end`, the result begins with the same blocks as that of the
+    /// whole text, provided that [`Self::is_independent`]. Only the last block may continue after
+    /// `end`: its kind and start are the same then, unlike its end and content.
+    pub(crate) fn parse<'n>(&self, arena: &'n Arena<'n>, end: usize) -> &'n AstNode<'n> {
+        parse_document(arena, &self.text[..end], &self.options)
+    }
+
+    /// Returns whether no definition of a link or a footnote can change the meaning of the text
+    /// before byte `end`.
+    pub(crate) fn is_independent(&self, end: usize) -> bool {
+        let bytes = self.text.as_bytes();
+        memchr::memchr(b'[', &bytes[..end]).is_none()
+            || memchr::memmem::find(bytes, b"]:").is_none()
+    }
 }
 
 /// Returns the parse options used everywhere: GitHub Flavored Markdown.
@@ -238,7 +271,11 @@ pub fn blocks(source: &str) -> Vec<Block> {
 
 /// Returns the top-level blocks of `source`, which was parsed to `root`.
 pub fn blocks_of<'a>(root: &'a AstNode<'a>, source: &str) -> Vec<Block> {
-    let lines = Lines::new(source);
+    blocks_on(root, &Lines::new(source))
+}
+
+/// Returns the top-level blocks of the text with `lines`, which was parsed to `root`.
+pub(crate) fn blocks_on<'a>(root: &'a AstNode<'a>, lines: &Lines<'_>) -> Vec<Block> {
     let block = |node: &'a AstNode<'a>| {
         let data = node.data();
         Block {

@@ -95,6 +95,12 @@ impl IssueComment<'_> {
             comment: Some(self.comment.id),
         }
     }
+
+    /// Returns the length of the comment, before and after an edit together, in bytes.
+    pub(super) fn text_length(&self) -> usize {
+        let before = self.changes.body.as_ref();
+        self.comment.body.len() + before.map_or(0, |before| before.from.len())
+    }
 }
 
 /// The parts of `issues` and `pull_request` payloads that the action `labeled` needs.

@@ -8,7 +8,10 @@ use comrak::nodes::{AstNode, NodeValue};
 
 use super::{Command, RawOption, split};
 use crate::block::leading_slash;
-use crate::markdown::{self, Lines};
+use crate::markdown::{self, Bounded, Lines};
+
+/// A part of a comment is parsed first only if the comment is at least so many times as long.
+const MIN_REST: usize = 4;
 
 /// One command in a comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,36 +86,118 @@ pub fn without_commands(comment: &str) -> String {
 ///
 /// Linear and without the Markdown parser. Every command that [`parse`] finds is included.
 pub fn at_line_starts(comment: &str) -> Vec<Command> {
-    let lines = comment.split(['\n', '\r']);
-    lines
-        .filter_map(|line| typed(&line[leading_slash(line)?..]).1)
-        .collect()
+    let candidates = candidates(comment);
+    candidates.map(|candidate| candidate.command).collect()
+}
+
+/// A command that begins a line, but not necessarily one of a paragraph.
+struct Candidate {
+    command: Command,
+    /// The offset of its slash.
+    at: usize,
+}
+
+fn candidates(comment: &str) -> impl Iterator<Item = Candidate> {
+    let ends = memchr::memchr2_iter(b'\n', b'\r', comment.as_bytes()).chain([comment.len()]);
+    let mut start = 0;
+    ends.filter_map(move |end| {
+        let line = start..end;
+        start = end + 1;
+        let at = line.start + leading_slash(&comment[line.clone()])?;
+        let command = typed(&comment[at..line.end]).1?;
+        Some(Candidate { command, at })
+    })
 }
 
 fn parts(comment: &str) -> Vec<(Word, split::Parts)> {
-    if at_line_starts(comment).is_empty() {
+    let Some(text) = Text::new(comment) else {
         return Vec::new();
+    };
+    let found = text
+        .sufficient_part()
+        .filter(|end| text.is_separate(*end))
+        .and_then(|end| text.parts(end));
+    found.unwrap_or_else(|| text.parts(comment.len()).unwrap_or_default())
+}
+
+/// A comment in which lines begin with commands.
+struct Text<'a> {
+    comment: &'a str,
+    bounded: Bounded<'a>,
+    lines: Lines<'a>,
+    candidates: Vec<Candidate>,
+}
+
+impl<'a> Text<'a> {
+    /// Returns `None` if no line of `comment` begins with a command.
+    fn new(comment: &'a str) -> Option<Self> {
+        let candidates: Vec<Candidate> = candidates(comment).collect();
+        (!candidates.is_empty()).then(|| Self {
+            comment,
+            bounded: Bounded::new(comment),
+            lines: Lines::new(comment),
+            candidates,
+        })
     }
-    let arena = Arena::new();
-    let root = markdown::parse(&arena, comment);
-    let lines = Lines::new(comment);
-    let words = words(root, &lines);
-    if words.is_empty() {
-        return Vec::new();
-    }
-    let blocks = markdown::blocks_of(root, comment);
-    let mut found = Vec::new();
-    let mut words = words.into_iter().peekable();
-    while let Some(word) = words.next() {
-        let end = words.peek().map_or(comment.len(), |next| next.start);
-        let parts = split::split(comment, &blocks, &lines, &word, end);
-        let last = parts.rest_is_plan;
-        found.push((word, parts));
-        if last {
-            break;
+
+    /// Returns the end of a part of the comment that is much shorter than the comment and that
+    /// probably determines all commands. It ends below the last command or, if a plan may follow
+    /// one, below the heading with which the plan begins.
+    fn sufficient_part(&self) -> Option<usize> {
+        let takes_plan = |one: &&Candidate| one.command.spec().takes_plan;
+        let plan = self.candidates.iter().find(takes_plan);
+        let candidate = plan.or(self.candidates.last())?;
+        let max = self.comment.len() / MIN_REST;
+        let mut lines = (self.lines.at(candidate.at)..self.lines.count())
+            .take_while(|line| self.lines.start(*line) <= max);
+        if plan.is_some() {
+            lines.find(|line| self.lines.text(*line).trim_start().starts_with('#'))?;
         }
+        let blank = lines.find(|line| self.is_blank(*line))?;
+        Some(self.lines.start(blank + 1))
     }
-    found
+
+    /// Returns whether `line` is blank as CommonMark has it.
+    fn is_blank(&self, line: usize) -> bool {
+        let text = self.lines.text(line).bytes();
+        text.into_iter().all(|byte| matches!(byte, b' ' | b'\t'))
+    }
+
+    /// Returns whether the blocks of the comment up to byte `end`, which begins a line, are parsed
+    /// alike without the rest of the comment, apart from the end of the last one.
+    fn is_separate(&self, end: usize) -> bool {
+        self.is_blank(self.lines.at(end) - 1) && self.bounded.is_independent(end)
+    }
+
+    /// Parses the comment up to byte `end` for the commands of the whole comment. Returns `None` if
+    /// they may depend on the rest.
+    fn parts(&self, end: usize) -> Option<Vec<(Word, split::Parts)>> {
+        let arena = Arena::new();
+        let root = self.bounded.parse(&arena, end);
+        let mut words = words(root, &self.lines).into_iter().peekable();
+        let blocks = match words.peek() {
+            Some(_) => markdown::blocks_on(root, &self.lines),
+            None => Vec::new(),
+        };
+        let is_last = self.candidates.last().is_none_or(|last| last.at < end);
+        let mut found = Vec::new();
+        let mut known = is_last;
+        while let Some(word) = words.next() {
+            let end = match words.peek() {
+                Some(next) => next.start,
+                None if is_last && !word.command.spec().takes_plan => self.comment.len(),
+                None => end,
+            };
+            let parts = split::split(self.comment, &blocks, &self.lines, &word, end);
+            let rest_is_plan = parts.rest_is_plan;
+            known = parts.is_final && (rest_is_plan || is_last);
+            found.push((word, parts));
+            if rest_is_plan {
+                break;
+            }
+        }
+        (known || end == self.comment.len()).then_some(found)
+    }
 }
 
 fn words<'a>(root: &'a AstNode<'a>, lines: &Lines<'_>) -> Vec<Word> {
@@ -165,3 +250,6 @@ fn typed(rest: &str) -> (&str, Option<Command>) {
     let typed = &rest[..rest.find(char::is_whitespace).unwrap_or(rest.len())];
     (typed, typed.strip_prefix('/').and_then(Command::named))
 }
+
+#[cfg(test)]
+mod tests;

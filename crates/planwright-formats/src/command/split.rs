@@ -16,6 +16,8 @@ pub(super) struct Parts {
     pub(super) removed: Vec<Range<usize>>,
     /// Whether the plan extends to the end of the comment, including what looks like commands.
     pub(super) rest_is_plan: bool,
+    /// Whether blocks after the given ones cannot change where the plan is.
+    pub(super) is_final: bool,
 }
 
 /// The position of a plan.
@@ -41,13 +43,26 @@ pub(super) fn split(
     let first = blocks.partition_point(|block| block.line <= word.line);
     let last = blocks.partition_point(|block| block.span.start < end);
     let following = blocks.get(first..last).unwrap_or_default();
-    let plan = if !spec.takes_plan {
-        None
-    } else if spec.argument.is_none() {
-        whole(comment, following, next, end).or_else(|| start(comment, following, next, end))
+    let start = || start(comment, following, next, end);
+    let guided = spec.argument.is_some();
+    let (plan, is_final) = if spec.takes_plan {
+        let first = if guided {
+            start()
+        } else {
+            whole(comment, following, next, end)
+        };
+        let is_final = matches!(first, Some(Plan::From(_)));
+        // Applies only if the first rule finds nothing in the whole comment.
+        let second = || {
+            if guided {
+                untitled(comment, following, word, next, end)
+            } else {
+                start()
+            }
+        };
+        (first.or_else(second), is_final)
     } else {
-        start(comment, following, next, end)
-            .or_else(|| untitled(comment, following, word, next, end))
+        (None, true)
     };
     // Guidance is what is before the plan, or around a fence with the plan.
     let (above, below) = match &plan {
@@ -69,6 +84,7 @@ pub(super) fn split(
         }),
         removed: vec![word.start..above.end, below],
         rest_is_plan: matches!(plan, Some(Plan::From(_))),
+        is_final,
     }
 }
 
