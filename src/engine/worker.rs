@@ -3,6 +3,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -87,7 +88,7 @@ impl Worker {
         };
         let run = claimed.lease.run.clone();
         let span = span(&claimed);
-        let state = tracing::Instrument::instrument(self.work(&claimed), span).await?;
+        let state = tracing::Instrument::instrument(self.work(&claimed, now), span).await?;
         Ok(Outcome::Did(run, state))
     }
 
@@ -107,9 +108,8 @@ impl Worker {
             return Ok(Outcome::Idle);
         };
         let stop = StopFlag::default();
-        let done = self.leased(&claimed.lease, &stop, async {
-            execute::acknowledge(&self.parts, &claimed).await
-        });
+        let acknowledge = Box::pin(execute::acknowledge(&self.parts, &claimed));
+        let done = self.leased(&claimed.lease, now, &stop, acknowledge);
         match done.await {
             Some(Ok(())) | None => {}
             Some(Err(stop)) => {
@@ -124,7 +124,7 @@ impl Worker {
         Ok(Outcome::Did(claimed.lease.run, None))
     }
 
-    async fn work(&self, claimed: &Claimed) -> Result<Option<State>, StoreError> {
+    async fn work(&self, claimed: &Claimed, since: Millis) -> Result<Option<State>, StoreError> {
         let stop = StopFlag::new(&self.shutdown);
         if let Some(by) = &claimed.cancel_requested {
             stop.set(by);
@@ -132,7 +132,7 @@ impl Worker {
         tracing::info!(attempt = claimed.attempt, "run started");
         // Boxed because the future holds the state of every step, and each worker has one.
         let attempt = Box::pin(execute::attempt(&self.parts, claimed, &stop));
-        let Some(Some(finish)) = self.leased(&claimed.lease, &stop, attempt).await else {
+        let Some(Some(finish)) = self.leased(&claimed.lease, since, &stop, attempt).await else {
             tracing::warn!("run is released when its lease expires");
             return Ok(None);
         };
@@ -176,16 +176,30 @@ impl Worker {
     }
 
     /// Runs `work` while renewing the lease. Returns `None`, and drops `work` at once, if the lease
-    /// is lost.
+    /// is lost. The lease was `claimed` at this time.
+    ///
+    /// A process that was stopped for longer than the lease does not continue with `work`, which
+    /// might send a write to GitHub that another process has sent meanwhile, before it has renewed
+    /// the lease.
     async fn leased<T>(
         &self,
         lease: &Lease,
+        claimed: Millis,
         stop: &StopFlag,
         work: impl Future<Output = T> + Send,
     ) -> Option<T> {
         let mut work = std::pin::pin!(work);
+        let clock = self.parts.clock.as_ref();
+        let mut valid_until = claimed.plus(self.parts.settings.worker.lease);
         loop {
-            let pause = self.parts.clock.sleep(self.parts.settings.worker.lease / 3);
+            let mut work = std::future::poll_fn(|context| {
+                if clock.now() < valid_until {
+                    work.as_mut().poll(context)
+                } else {
+                    Poll::Pending
+                }
+            });
+            let pause = clock.sleep(self.parts.settings.worker.lease / 3);
             tokio::select! {
                 biased;
                 done = &mut work => return Some(done),
@@ -193,7 +207,7 @@ impl Worker {
             }
             // Keep polling the work during the heartbeat, which may wait for a resource that the
             // work holds.
-            let now = self.parts.clock.now();
+            let now = clock.now();
             let held = std::slice::from_ref(lease);
             let heartbeat = self
                 .parts
@@ -212,6 +226,7 @@ impl Worker {
                     if !status.held {
                         return None;
                     }
+                    valid_until = now.plus(self.parts.settings.worker.lease);
                     if let Some(by) = &status.cancel_requested {
                         stop.set(by);
                     }

@@ -13,7 +13,7 @@ use secrecy::SecretString;
 use url::Url;
 
 use crate::store_contract::{LEASE, add, at, delivery, must_claim, new_run, state};
-use crate::support::postgres::{Server, database, database_on, open, raw};
+use crate::support::postgres::{Server, cut_connections, database, database_on, open, raw};
 
 /// Two stores on one new database, as of two processes.
 async fn two() -> Option<(SqlStore, SqlStore)> {
@@ -260,10 +260,7 @@ async fn connections_that_are_cut_are_replaced() {
     let Some(url) = database().await else { return };
     let store = open(&url).await;
     add(&store, "g", 0, new_run(1, 1)).await;
-    let mut connection = raw(&url).await;
-    let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-               WHERE datname = current_database() AND pid <> pg_backend_pid()";
-    sqlx::query(cut).execute(&mut connection).await.unwrap();
+    cut_connections(&url).await;
     let claimed = store
         .claim("w", at(1), LEASE, &ClaimLimits::default())
         .await;

@@ -288,3 +288,48 @@ pub(crate) async fn empty(url: &Url) {
 pub(crate) async fn raw(url: &Url) -> PgConnection {
     PgConnection::connect(url.as_str()).await.unwrap()
 }
+
+/// Waits until no run is leased by a process that is stopped: until every lease that is held now has
+/// ended and its run was claimed again or has ended.
+pub(crate) async fn leases_end(url: &Url) {
+    let mut connection = raw(url).await;
+    let held: Vec<(String, i64)> =
+        sqlx::query_as("SELECT id, fence FROM runs WHERE state = 'running'")
+            .fetch_all(&mut connection)
+            .await
+            .unwrap();
+    let start = Instant::now();
+    loop {
+        let mut still = 0;
+        for (id, fence) in &held {
+            let held: bool = sqlx::query_scalar(
+                "SELECT EXISTS (SELECT 1 FROM runs WHERE id = $1 AND fence = $2 AND state = 'running')",
+            )
+            .bind(id)
+            .bind(fence)
+            .fetch_one(&mut connection)
+            .await
+            .unwrap();
+            still += usize::from(held);
+        }
+        if still == 0 {
+            break;
+        }
+        assert!(start.elapsed() < PATIENCE, "{still} leases do not end");
+        // The server waits, so that this process need not.
+        sqlx::query("SELECT pg_sleep(0.2)")
+            .execute(&mut connection)
+            .await
+            .unwrap();
+    }
+    connection.close().await.unwrap();
+}
+
+/// Ends all other connections to the database.
+pub(crate) async fn cut_connections(url: &Url) {
+    let mut connection = raw(url).await;
+    let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+               WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    sqlx::query(cut).execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+}

@@ -24,12 +24,13 @@ use planwright::formats::block::{self, Content};
 use planwright::formats::plan::split;
 use secrecy::{ExposeSecret, SecretString};
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions, Connection, SqliteConnection};
+use sqlx::{ConnectOptions, Connection, PgConnection, SqliteConnection};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::watch;
 use tokio::time::timeout;
+use url::Url;
 
 use super::openapi::Client;
 use super::openapi::tap::Tap;
@@ -57,6 +58,10 @@ pub(crate) struct Options {
     pub(crate) github_ahead_hours: i64,
     /// Additional environment variables of the bot.
     pub(crate) environment: Vec<(&'static str, String)>,
+    /// A PostgreSQL database, and as many processes as share it.
+    pub(crate) postgres: Option<(Url, usize)>,
+    /// A library that is loaded into the last process.
+    pub(crate) preload: Option<PathBuf>,
 }
 
 /// A clock that is ahead of the system clock by a number of milliseconds.
@@ -102,7 +107,10 @@ pub(crate) struct System {
     api_url: String,
     environment: Vec<(&'static str, String)>,
     pull: bool,
-    child: Option<Child>,
+    postgres: Option<Url>,
+    preload: Option<PathBuf>,
+    /// The processes of the bot, where they run, and their addresses.
+    bots: Vec<Option<(Child, Option<String>)>>,
     log: Arc<Mutex<VecDeque<String>>>,
     lines: watch::Sender<u64>,
 }
@@ -144,11 +152,17 @@ impl System {
             api_url,
             environment: options.environment,
             pull: options.pull,
-            child: None,
+            bots: (0..options.postgres.as_ref().map_or(1, |(_, count)| *count))
+                .map(|_| None)
+                .collect(),
+            postgres: options.postgres.map(|(url, _)| url),
+            preload: options.preload,
             log: Arc::default(),
             lines: watch::Sender::new(0),
         };
-        system.start_bot().await;
+        for number in 0..system.bots.len() {
+            system.start_one(number).await;
+        }
         system
     }
 
@@ -233,7 +247,14 @@ impl System {
 
     /// Starts the bot's process, waits until it listens and works, and directs webhooks to it.
     pub(crate) async fn start_bot(&mut self) {
-        assert!(self.child.is_none(), "the bot runs already");
+        self.start_one(0).await;
+    }
+
+    /// Starts one of the bot's processes.
+    pub(crate) async fn start_one(&mut self, number: usize) {
+        assert!(self.bots[number].is_none(), "the bot runs already");
+        let is_last = number + 1 == self.bots.len();
+        let preload = self.preload.as_ref().filter(|_| is_last);
         let transport = if self.pull {
             [
                 ("PLANWRIGHT_SERVER_TRANSPORT", "pull"),
@@ -257,6 +278,12 @@ impl System {
             .envs(self.environment())
             .envs(transport)
             .envs(self.environment.iter().map(|(key, value)| (key, value)))
+            .envs(preload.map(|library| ("LD_PRELOAD", library)))
+            .envs(
+                self.postgres
+                    .as_ref()
+                    .map(|url| ("PLANWRIGHT_STORE_URL", url.as_str())),
+            )
             .current_dir(self.folder.path())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -265,7 +292,9 @@ impl System {
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        self.log.lock().unwrap().clear();
+        if self.bots.len() == 1 {
+            self.log.lock().unwrap().clear();
+        }
         let listening = async {
             let (mut address, mut confirmed) = (None, false);
             while let Some(line) = lines.next_line().await.unwrap() {
@@ -280,7 +309,6 @@ impl System {
         };
         let address = timeout(PATIENCE, listening).await.ok().flatten();
         let address = address.unwrap_or_else(|| self.give_up("the bot does not listen"));
-        self.child = Some(child);
         let (log, count) = (Arc::clone(&self.log), self.lines.clone());
         tokio::spawn(async move {
             while let Ok(Some(line)) = lines.next_line().await {
@@ -289,13 +317,39 @@ impl System {
             }
         });
         let target = address.map(|address| format!("http://{address}/webhook"));
-        self.sim.set_targets(target.into_iter().collect());
+        self.bots[number] = Some((child, target));
+        self.aim();
+    }
+
+    /// Directs webhooks to the processes that run.
+    fn aim(&self) {
+        let running = self.bots.iter().flatten();
+        let targets = running.filter_map(|(_, target)| target.clone());
+        self.sim.set_targets(targets.collect());
+    }
+
+    fn child(&self) -> Option<&Child> {
+        self.bots[0].as_ref().map(|(child, _)| child)
+    }
+
+    /// Sends a signal to one of the bot's processes.
+    pub(crate) async fn signal(&self, number: usize, signal: &str) {
+        let (child, _) = self.bots[number].as_ref().expect("the bot runs");
+        let id = child.id().expect("not awaited before").to_string();
+        let sent = Command::new("kill").args([signal, &id]).status().await;
+        assert!(sent.unwrap().success());
+    }
+
+    /// Kills one of the bot's processes with SIGKILL. Webhooks still go to it, as they do before a
+    /// load balancer notices.
+    pub(crate) async fn kill_one(&mut self, number: usize) {
+        let (mut child, _) = self.bots[number].take().expect("the bot runs");
+        child.kill().await.unwrap();
     }
 
     /// Kills the bot abruptly with SIGKILL, as a power failure would.
     pub(crate) async fn kill(&mut self) {
-        let mut child = self.child.take().expect("the bot runs");
-        child.kill().await.unwrap();
+        self.kill_one(0).await;
     }
 
     /// Stops the bot with SIGTERM, as an operator would, and checks that it exits successfully.
@@ -306,10 +360,7 @@ impl System {
 
     /// Sends SIGTERM and waits until the bot has noticed.
     pub(crate) async fn ask_to_stop(&mut self) {
-        let child = self.child.as_ref().expect("the bot runs");
-        let id = child.id().expect("not awaited before").to_string();
-        let asked = Command::new("kill").args(["-TERM", &id]).status().await;
-        assert!(asked.unwrap().success());
+        self.signal(0, "-TERM").await;
         let waiting = async {
             let mut lines = self.lines.subscribe();
             loop {
@@ -328,7 +379,7 @@ impl System {
 
     /// Waits until the bot that was asked to stop has ended, and checks that it exits successfully.
     pub(crate) async fn stopped(&mut self) {
-        let mut child = self.child.take().expect("the bot runs");
+        let (mut child, _) = self.bots[0].take().expect("the bot runs");
         let ended = timeout(PATIENCE, child.wait()).await;
         let ended = ended.unwrap_or_else(|_| self.give_up("the bot does not stop"));
         assert!(ended.unwrap().success(), "the bot stops well");
@@ -390,7 +441,7 @@ impl System {
     /// Returns the peak resident memory of the bot's process, in bytes, or `None` if there is no
     /// `/proc`.
     pub(crate) fn most_memory(&self) -> Option<u64> {
-        let id = self.child.as_ref()?.id()?;
+        let id = self.child()?.id()?;
         let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
         let line = status
             .lines()
@@ -544,6 +595,9 @@ impl System {
 
     /// Returns all runs in order of acceptance.
     pub(crate) async fn runs(&self) -> Vec<RunRow> {
+        if let Some(url) = &self.postgres {
+            return runs_on(url).await;
+        }
         let mut connection = self.look().await;
         let rows: Vec<(String, String, String, Option<String>, String)> = sqlx::query_as(
             "SELECT runs.id, command, state, code, CASE WHEN deliveries.text IS NULL THEN trigger
@@ -633,6 +687,43 @@ impl System {
         let lines: Vec<&str> = log.iter().map(String::as_str).collect();
         panic!("{why}\nthe bot's last lines:\n{}", lines.join("\n"));
     }
+}
+
+/// Returns all runs in a PostgreSQL database in order of acceptance. Empty while the server does not
+/// answer.
+async fn runs_on(url: &Url) -> Vec<RunRow> {
+    type Row = (
+        String,
+        String,
+        String,
+        Option<String>,
+        Vec<u8>,
+        Option<Vec<u8>>,
+    );
+    let Ok(mut connection) = PgConnection::connect(url.as_str()).await else {
+        return Vec::new();
+    };
+    let rows: Vec<Row> = sqlx::query_as(
+        "SELECT runs.id, command, state, code, trigger, text
+         FROM runs JOIN texts ON texts.run = runs.seq JOIN deliveries ON deliveries.id = runs.delivery ORDER BY seq",
+    )
+    .fetch_all(&mut connection)
+    .await
+    .unwrap_or_default();
+    let row = |(id, command, state, code, trigger, text): Row| {
+        let trigger: Trigger = serde_json::from_slice(&trigger).unwrap();
+        RunRow {
+            id,
+            command,
+            state: State::from_name(&state).unwrap(),
+            code,
+            trigger: match text {
+                Some(text) => trigger.with_text(String::from_utf8(text).unwrap()),
+                None => trigger,
+            },
+        }
+    };
+    rows.into_iter().map(row).collect()
 }
 
 fn keep(log: &Mutex<VecDeque<String>>, line: String) {

@@ -126,3 +126,18 @@ proptest! {
         }
     }
 }
+
+/// A carriage return alone ends a line, and the line after it is not the plan's first.
+#[test]
+fn a_lone_carriage_return_before_a_plan_is_no_blank_line() {
+    for comment in [
+        "/save-plan\n\rPlan: a\n\nb\n",
+        "/save-plan\n\r# Plan: a\n\nb\n",
+    ] {
+        let rest = "\n\nmore text".repeat(50);
+        let comment = format!("{comment}{rest}");
+        let text = Text::new(&comment).unwrap();
+        let whole = said(&text.parts(comment.len()).unwrap());
+        assert_eq!(said(&parts(&comment)), whole);
+    }
+}
