@@ -255,6 +255,22 @@ fn errors_name_the_place_the_key_and_the_remedy() {
             "--set: `github.api_url` is \"https://***@h/\"; it must be an http or https URL without user name and query, e.g. https://github.example.com/api/v3",
         ),
         (
+            "[store]\nurl = \"postgres://bot:secret@db.example.com/planwright\"\n",
+            &[],
+            &[],
+            "planwright.toml:2: `store.url` is \"postgres://***@db.example.com/planwright\"; it must be a URL without password \
+             such as postgres://planwright@db.example.com:5432/planwright; the password belongs in \
+             PLANWRIGHT_STORE_PASSWORD or the file that `store.password_file` names",
+        ),
+        (
+            "",
+            &[],
+            &["store.url=mysql://db.example.com/planwright"],
+            "--set: `store.url` is \"mysql://db.example.com/planwright\"; it must be a URL without password such as \
+             postgres://planwright@db.example.com:5432/planwright; the password belongs in PLANWRIGHT_STORE_PASSWORD or \
+             the file that `store.password_file` names",
+        ),
+        (
             "[github]\nallowed_bots = [\"dependabot\"]\n",
             &[],
             &[],

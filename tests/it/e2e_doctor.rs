@@ -309,6 +309,13 @@ async fn faults_of_files_and_the_database_are_found() {
             },
         ),
         case(
+            "PostgreSQL does not answer",
+            "error    store: cannot connect to the database at 127.0.0.1:9/planwright",
+            "Connection refused",
+            "check host and port in store.url, and that the server accepts connections",
+            |place| place.set("PLANWRIGHT_STORE_URL", "postgres://bot@127.0.0.1:9/planwright"),
+        ),
+        case(
             "lost database",
             "error    store: the database has lost changes",
             "is missing, and",
