@@ -200,7 +200,10 @@ impl ApiClient {
         let slot = replicas.reserve_write(write, self.clock.now()).await;
         match slot {
             Ok(Slot::At(start)) => {
-                self.clock.sleep(start.since(self.clock.now())).await;
+                let wait = start.since(self.clock.now());
+                if !wait.is_zero() {
+                    self.clock.sleep(wait).await;
+                }
                 Ok(())
             }
             Ok(Slot::LimitedUntil(until)) => Err(ForgeError::Limited {

@@ -137,6 +137,23 @@ fn without_nul(text: &str) -> String {
     clean
 }
 
+#[cfg(test)]
+#[test]
+fn nul_is_replaced_as_a_character_and_as_an_escape_in_json() {
+    let cases = [
+        ("plain \\ text", "plain \\ text"),
+        ("a\0b", "a\u{fffd}b"),
+        (r#"["a\u0000b"]"#, r#"["a\ufffdb"]"#),
+        // An escaped backslash, and digits behind it.
+        (r#"["a\\u0000b"]"#, r#"["a\\u0000b"]"#),
+        (r#"["a\\\u0000\u0000"]"#, r#"["a\\\ufffd\ufffd"]"#),
+        (r#"["\n\u0000\""]"#, r#"["\n\ufffd\""]"#),
+    ];
+    for (text, clean) in cases {
+        assert_eq!(without_nul(text), clean, "{text}");
+    }
+}
+
 /// A row of a result.
 pub(super) enum Row {
     Sqlite(SqliteRow),

@@ -10,6 +10,7 @@ use crate::adapters::store::volume::{self, FileSystem};
 use crate::adapters::store::{Inspected, SCHEMA, inspect, inspect_postgres};
 use crate::cli::database;
 use crate::config::Loaded;
+use crate::engine::store::StoreError;
 
 /// Free space below which an error is reported, in bytes (64 MiB): four times the largest file that
 /// a burst leaves beside the database.
@@ -65,7 +66,10 @@ async fn postgres(report: &mut Report, url: &SecretString, connections: u32) {
     let found = match inspect_postgres(url).await {
         Ok(found) => found,
         Err(error) => {
-            let text = error.to_string();
+            let text = match error {
+                StoreError::Failed(text) => text,
+                other => other.to_string(),
+            };
             let other = "check store.url";
             let (seen, remedy) = text.rsplit_once(": ").unwrap_or((&text, other));
             report.error("store", seen, remedy);

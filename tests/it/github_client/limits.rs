@@ -1,10 +1,16 @@
 //! Rate limits and the write lane.
 
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use futures_util::future::join_all;
 use planwright::adapters::github::GitHub;
 use planwright::engine::forge::{Forge, ForgeError, ReactTo, Reaction};
+use planwright::engine::model::time::Millis;
+use planwright::engine::replicas::{PlannedWrite, Replicas, Slot};
+use planwright::engine::store::StoreError;
 use serde_json::json;
 
 use super::stub::*;
@@ -188,4 +194,88 @@ async fn a_clock_set_back_does_not_stop_the_lane() {
     clock.set_back(Duration::from_hours(10));
     github.create_comment(&repo(), 7, "b").await.unwrap();
     assert_eq!(clock.slept(), [3]);
+}
+
+/// Other processes, with prepared answers. Records what it was asked.
+#[derive(Default)]
+struct Others {
+    slots: Mutex<VecDeque<Result<Slot, StoreError>>>,
+    planned: Mutex<Vec<PlannedWrite>>,
+    limits: Mutex<Vec<(u64, Millis)>>,
+}
+
+#[async_trait]
+impl Replicas for Others {
+    async fn lead(&self, _: &str, _: &str, _: Millis, _: Duration) -> Result<bool, StoreError> {
+        unreachable!()
+    }
+
+    async fn reserve_write(&self, write: PlannedWrite, now: Millis) -> Result<Slot, StoreError> {
+        self.planned.lock().unwrap().push(write);
+        let slot = self.slots.lock().unwrap().pop_front();
+        slot.unwrap_or(Ok(Slot::At(now)))
+    }
+
+    async fn limit_requests(&self, installation: u64, until: Millis) -> Result<(), StoreError> {
+        self.limits.lock().unwrap().push((installation, until));
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn writes_keep_the_times_and_limits_that_processes_agree_on() {
+    let clock = TestClock::new();
+    let stub = Stub::start(&clock, |asked| {
+        if asked.path.ends_with("/comments") && asked.before == 1 {
+            let headers = vec![("retry-after", "72".to_owned())];
+            return Some(Reply::With(429, headers, json!({"message": "rate limit"})));
+        }
+        fine(asked)
+    })
+    .await;
+    let later = START.plus(Duration::from_secs(40));
+    let others = Arc::new(Others {
+        slots: Mutex::new(VecDeque::from([
+            Ok(Slot::At(START.plus(Duration::from_secs(7)))),
+            Ok(Slot::LimitedUntil(later)),
+            Err(StoreError::Failed("it is closed".to_owned())),
+        ])),
+        ..Others::default()
+    });
+    let github = paced(&stub, &clock).with_replicas(Some(Arc::clone(&others) as _));
+    github.create_comment(&repo(), 7, "b").await.unwrap();
+    assert_eq!(clock.slept(), [7], "until the reserved time");
+    let write = PlannedWrite {
+        installation: 5,
+        gap: Duration::from_secs(1),
+        notify_gap: Some(Duration::from_secs(3)),
+    };
+    assert_eq!(others.planned.lock().unwrap().as_slice(), [write]);
+
+    clock.pass(Duration::from_secs(10));
+    let limited = github.create_comment(&repo(), 7, "b").await.unwrap_err();
+    assert!(
+        matches!(limited, ForgeError::Limited { until, .. } if until == later),
+        "another process met the limit: {limited}"
+    );
+    clock.pass(Duration::from_mins(1));
+    let unsent = github.create_comment(&repo(), 7, "b").await.unwrap_err();
+    assert_eq!(
+        unsent.to_string(),
+        "GitHub cannot be reached for a new comment on issue #7 of octo/plans: the write was not sent: the store failed: it \
+         is closed"
+    );
+    let sent = |asked: &[Asked]| {
+        asked
+            .iter()
+            .filter(|one| one.path.ends_with("/comments"))
+            .count()
+    };
+    assert_eq!(sent(&stub.asked()), 1, "neither was sent");
+
+    clock.pass(Duration::from_mins(1));
+    let now = planwright::engine::clock::Clock::now(&*clock);
+    github.create_comment(&repo(), 7, "b").await.unwrap_err();
+    let until = now.plus(Duration::from_secs(72));
+    assert_eq!(others.limits.lock().unwrap().as_slice(), [(5, until)]);
 }
