@@ -3,12 +3,13 @@
 //! SQLite is the embedded default: one file, one process, nothing to install. Every write is on
 //! disk (WAL, `synchronous=FULL`) before the call returns; deliveries that arrive together share
 //! one commit. PostgreSQL is for several processes that share the work. Both execute the same
-//! [`queries`].
+//! statements.
 
 mod database;
 mod errors;
 mod group_commit;
 mod history;
+mod migrations;
 mod postgres;
 mod queries;
 mod sql;

@@ -162,11 +162,10 @@ impl PostgresDatabase {
 
     /// Closes all connections.
     pub(super) async fn close(&self) {
-        let tasks = {
+        let mut tasks = {
             let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::take(&mut *tasks)
         };
-        let mut tasks = tasks;
         tasks.shutdown().await;
         self.pool.close().await;
     }

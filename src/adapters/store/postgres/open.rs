@@ -4,18 +4,19 @@ use std::str::FromStr as _;
 use std::sync::{Arc, Mutex};
 
 use secrecy::{ExposeSecret as _, SecretString};
-use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
+use sqlx::migrate::MigrateError;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{ConnectOptions as _, Connection as _, PgConnection, PgPool, SqlSafeStr as _};
+use sqlx::{ConnectOptions as _, Connection as _, PgConnection, PgPool};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
 use super::super::errors::{failed, sentence};
+use super::super::migrations::migrator;
 use super::super::sql::Lock;
 use super::{DatabaseClock, PostgresDatabase, PostgresOptions, Refusal, listen};
 use crate::engine::store::StoreError;
 
-/// The migrations in order; the position in the list is the schema version, from 1.
+/// The migrations in order.
 ///
 /// Two versions of this program run side by side while a new one is rolled out. A migration
 /// therefore only adds: what the previous release reads or writes is removed one release later, in a
@@ -239,25 +240,6 @@ async fn schema(connection: &mut PgConnection) -> sqlx::Result<Option<usize>> {
     Ok(version.and_then(|version| usize::try_from(version).ok()))
 }
 
-fn migrator() -> Migrator {
-    let migrations = (1..).zip(MIGRATIONS).map(|(version, (description, sql))| {
-        let sql = sql.into_sql_str();
-        Migration::new(
-            version,
-            description.into(),
-            MigrationType::Simple,
-            sql,
-            false,
-        )
-    });
-    let mut migrator = Migrator::with_migrations(migrations.collect());
-    // The lock of the migrator belongs to the session, which PgBouncer does not keep together.
-    migrator.set_locking(false);
-    // A newer version may have added to the schema; `compatibility` tells whether it only added.
-    migrator.set_ignore_missing(true);
-    migrator
-}
-
 async fn migrate(place: &str, connection: &mut PgConnection) -> Result<(), StoreError> {
     let failed = |what: String| StoreError::Failed(format!("the database at {place} {what}"));
     let of_sql = |error: sqlx::Error| failed(format!("cannot be updated: {}", sentence(&error)));
@@ -297,7 +279,12 @@ async fn migrate(place: &str, connection: &mut PgConnection) -> Result<(), Store
             )));
         }
     }
-    migrator()
+    let mut migrator = migrator(&MIGRATIONS);
+    // The lock of the migrator belongs to the session, which PgBouncer does not keep together.
+    migrator.set_locking(false);
+    // A newer version may have added to the schema; `compatibility` tells whether it only added.
+    migrator.set_ignore_missing(true);
+    migrator
         .run(&mut *transaction)
         .await
         .map_err(|error| match error {

@@ -5,20 +5,19 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
+use sqlx::migrate::MigrateError;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions, Connection, SqlSafeStr, SqliteConnection};
+use sqlx::{ConnectOptions, Connection, SqliteConnection};
 use tokio::sync::Notify;
 
 use super::super::errors::{failed, sentence};
+use super::super::migrations::migrator;
 use super::changes::{self, Changes};
 use super::writer::{Resources, Writer};
 use super::{SqliteDatabase, SqliteOptions};
 use crate::engine::store::StoreError;
 
-/// The migrations in order; the position in the list is the schema version, from 1.
-///
-/// Not `sqlx::migrate!`: that macro compiles SQLite and sqlx a second time, for the compiler.
+/// The migrations in order.
 const MIGRATIONS: [(&str, &str); 9] = [
     ("queue", include_str!("../migrations/sqlite/0001_queue.sql")),
     (
@@ -421,24 +420,10 @@ enum Content {
     Foreign,
 }
 
-fn migrator() -> Migrator {
-    let migrations = (1..).zip(MIGRATIONS).map(|(version, (description, sql))| {
-        let sql = sql.into_sql_str();
-        Migration::new(
-            version,
-            description.into(),
-            MigrationType::Simple,
-            sql,
-            false,
-        )
-    });
-    Migrator::with_migrations(migrations.collect())
-}
-
 async fn migrate(path: &Path, connection: &mut SqliteConnection) -> Result<(), StoreError> {
     let newest = MIGRATIONS.len();
     let path = path.display();
-    migrator().run(connection).await.map_err(|error| {
+    migrator(&MIGRATIONS).run(connection).await.map_err(|error| {
         StoreError::Failed(match error {
             MigrateError::VersionMissing(version) => format!(
                 "the database {path} was written by a newer planwright (its schema is {version}, this program knows \
