@@ -7,6 +7,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use planwright::adapters::clock::SystemClock;
+use planwright::adapters::store::{SqlStore, SqliteOptions};
+use planwright::engine::clock::Clock as _;
+use planwright::engine::store::Store as _;
 use serde::Serialize;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection};
@@ -81,13 +85,18 @@ fn kill(plan: &Plan, pinned: bool, queue_depth: usize, connections: usize) -> Ou
     })
 }
 
-/// Returns the IDs of the deliveries that have a run with a text.
+/// Returns the IDs of the deliveries that have a run with a text when the next process has opened
+/// the database.
 fn stored(folder: &Path) -> Outcome<HashSet<String>> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        let options = SqliteConnectOptions::new().filename(folder.join(DATABASE));
+        let database = folder.join(DATABASE);
+        let now = SystemClock.now();
+        let store = SqlStore::open_sqlite(&database, SqliteOptions::default(), now).await?;
+        store.close().await;
+        let options = SqliteConnectOptions::new().filename(database);
         let mut connection = options.connect().await?;
         let guids: Vec<String> = sqlx::query_scalar(
             "SELECT guid FROM deliveries JOIN runs ON runs.delivery = deliveries.id JOIN texts ON texts.run = runs.seq",

@@ -20,7 +20,7 @@ use crate::engine::clock::Clock;
 use crate::engine::decide::AppSlug;
 use crate::engine::forge::ForgeError;
 use crate::engine::intake::Intake;
-use crate::engine::replicas::Leader;
+use crate::engine::replicas::{Leader, SharedAgents};
 use crate::engine::scan::Scan;
 use crate::engine::services::Services;
 use crate::engine::settings::Backoff;
@@ -100,6 +100,14 @@ impl Bot {
         let health = Arc::new(Health::new(Arc::clone(&clock), checks));
         let app = web::app(receiver.router(&config.server.webhook_path), health);
         let agent = super::agents::agent(config, secrets, &clock)?;
+        let agent = match (agent, &replicas, config.agent.shared_concurrency) {
+            (Some(agent), Some(replicas), Some(slots)) => {
+                let (replicas, clock) = (Arc::clone(replicas), Arc::clone(&clock));
+                let slots = usize::try_from(slots).unwrap_or(usize::MAX);
+                Some(Arc::new(SharedAgents::new(agent, replicas, clock, slots)) as _)
+            }
+            (agent, ..) => agent,
+        };
         let checkouts = super::agents::checkouts(config, agent.is_some())?;
         let parts = Services {
             store: Arc::clone(&store),

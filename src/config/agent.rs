@@ -16,7 +16,7 @@ use crate::setting::Rule::{
     AbsolutePaths, AllowedHosts, Arguments, Boolean, Integer, Line, ModelUrl, OneOf, OptionValue,
     OptionalPath, Path as FilePath, Variables,
 };
-use crate::setting::{optional, optional_url, settings};
+use crate::setting::{limit, optional, optional_url, settings};
 
 /// Name of Claude Code's program in `PATH`.
 const CLAUDE: &str = "claude";
@@ -88,8 +88,11 @@ settings! {
         /// host of its model's API. A name that leads to a private address needs that address in
         /// this list, too. The environment variable is TOML or comma-separated.
         hosts: Vec<String> = [], AllowedHosts;
-        /// Maximum number of agents that run at the same time.
+        /// Maximum number of agents of one process that run at the same time.
         concurrency: usize = 2, Integer(1, 64, "agents");
+        /// Maximum number of agents of all processes that share a PostgreSQL database; 0 for no
+        /// limit besides that of each process.
+        shared_concurrency: Option<u64> as "limit" = 0, Integer(0, 1_000, "agents");
         also {
             /// Absolute path of the program: [`Agent::path`], or what was found in `PATH`. `None`
             /// for [`AgentKind::None`], and if nothing was found. [`super::Loaded::ready_to_serve`]

@@ -1,6 +1,8 @@
 //! What the processes that share a database agree on. A process that has its database to itself
 //! needs none of it.
 
+mod agents;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,6 +13,8 @@ use crate::engine::clock::Clock;
 use crate::engine::model::run::RunId;
 use crate::engine::model::time::Millis;
 use crate::engine::store::StoreError;
+
+pub use agents::SharedAgents;
 
 /// A write to GitHub that wants its place in the line of its installation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

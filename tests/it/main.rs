@@ -113,6 +113,7 @@ mod simulator_program;
 mod simulator_support;
 mod simulator_webhooks;
 mod store_contract;
+mod store_inbox;
 mod store_kill;
 mod store_migrations;
 mod store_model;

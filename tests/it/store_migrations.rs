@@ -98,9 +98,22 @@ macro_rules! with_decisions {
     };
 }
 
+/// A delivery that was acknowledged and not stored yet.
+macro_rules! with_inbox {
+    () => {
+        "INSERT INTO inbox VALUES (1, CAST('{}/save-plan one' AS BLOB),
+             '[[\"g7\",\"issue_comment\",\"created\",5,1700000000002,1,2,\"comment 1#1 8\",3,14,\"webhook\"]]',
+             '[[0,0,1700000000002,\"RUN3\",\"save-plan\",\"1#1\",\"1#1\",1,5,true,1700000000002]]',
+             CAST('{\"command\":\"save-plan\",\"actor\":{\"id\":7,\"login\":\"octocat\",\"bot\":false},
+          \"place\":{\"repo\":{\"installation\":5,\"id\":1,\"owner\":\"acme\",\"name\":\"search\"},\"number\":1,\"pull_request\":false},
+          \"origin\":{\"kind\":\"label\",\"name\":\"save-plan\"},\"guidance\":\"three\",\"inline\":null,\"at\":5}' AS BLOB),
+             '[[0,1,236]]', NULL);"
+    };
+}
+
 /// Rows as the program of that schema would have left them, one script per schema that can still be
 /// met.
-const ROWS: [(i64, &str); 9] = [
+const ROWS: [(i64, &str); 10] = [
     (1, two_runs!()),
     (2, concat!(two_runs!(), with_agents!())),
     (3, concat!(two_runs!(), with_agents!(), with_said!())),
@@ -162,6 +175,19 @@ const ROWS: [(i64, &str); 9] = [
             with_saved!(),
             with_missed!(),
             with_decisions!(),
+        ),
+    ),
+    (
+        10,
+        concat!(
+            two_runs!(),
+            with_usage!(),
+            with_said!(),
+            with_asks!(),
+            with_saved!(),
+            with_missed!(),
+            with_decisions!(),
+            with_inbox!(),
         ),
     ),
 ];
@@ -242,6 +268,10 @@ async fn every_old_schema_opens_with_its_rows() {
             _ => assert_eq!(known, [("save-plan", 1, 30, 0)]),
         }
         has_messages_and_spending(&store, &mine, version).await;
+        let third = store.run(&RunId("RUN3".into())).await.unwrap();
+        let third = third.map(|run| (run.state, run.trigger.unwrap().guidance));
+        let expected = (State::Blocked, Some("three".to_owned()));
+        assert_eq!(third, (version >= 10).then_some(expected));
         let later = usize::from(version >= 7);
         assert_eq!(store.missed(9).await.unwrap().len(), later);
         assert_eq!(

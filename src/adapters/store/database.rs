@@ -60,6 +60,7 @@ impl Database {
     pub(super) async fn reader(&self) -> Result<Turn<'_>, StoreError> {
         match self {
             Self::Sqlite(database) => {
+                database.writer.empty_inbox().await?;
                 let connection = database.reader.acquire().await.map_err(failed)?;
                 Ok(Turn::Reader(connection))
             }
@@ -75,6 +76,19 @@ impl Database {
         match self {
             Self::Sqlite(database) => database.accept(deliveries).await,
             Self::Postgres(database) => database.accept(deliveries).await,
+        }
+    }
+
+    /// Whether it has deliveries that were accepted and not stored yet.
+    pub(super) fn has_inbox(&self) -> bool {
+        matches!(self, Self::Sqlite(database) if database.writer.is_inbox_filled())
+    }
+
+    /// Stores deliveries that were accepted and not stored yet.
+    pub(super) async fn empty_inbox(&self) -> Result<(), StoreError> {
+        match self {
+            Self::Sqlite(database) => database.writer.empty_inbox().await,
+            Self::Postgres(_) => Ok(()),
         }
     }
 

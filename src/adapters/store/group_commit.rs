@@ -2,6 +2,7 @@
 //! hardly more for many rows than for one.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -17,6 +18,13 @@ const MAX_BATCH: usize = 256;
 /// Maximum size of payloads and triggers per commit, in bytes, to bound the memory of a batch. A
 /// single delivery may exceed it.
 const MAX_BATCH_BYTES: usize = 1 << 20;
+
+/// How long no delivery must have come before what was accepted is stored without anybody needing
+/// it: enough for deliveries that come one after another to go first.
+const IDLE: Duration = Duration::from_millis(5);
+
+/// Pause before that is tried again after a failure of the database.
+const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(1);
 
 /// A delivery that waits to be written.
 #[derive(Debug)]
@@ -34,10 +42,20 @@ pub(super) async fn run(
     stop: CancellationToken,
 ) {
     let mut batch = Vec::new();
+    let mut pause = IDLE;
     loop {
         tokio::select! {
             biased;
             () = stop.cancelled(), if !queue.is_closed() => queue.close(),
+            () = tokio::time::sleep(pause), if database.has_inbox() => {
+                pause = match database.empty_inbox().await {
+                    Ok(()) => IDLE,
+                    Err(error) => {
+                        tracing::error!(%error, "accepted deliveries cannot be stored yet");
+                        PAUSE_AFTER_FAILURE
+                    }
+                };
+            }
             taken = queue.recv_many(&mut batch, MAX_BATCH) => {
                 if taken == 0 {
                     return;

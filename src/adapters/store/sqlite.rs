@@ -1,10 +1,10 @@
 //! SQLite: one connection writes, a small pool reads.
 //!
 //! Writes wait for the single writing connection (first come, first served), so that no two writes
-//! meet in the database. Reads see the last commit and never wait.
+//! meet in the database. Reads see the last commit, and wait only where deliveries are in the inbox.
 
-mod accept;
 mod changes;
+mod inbox;
 mod inspect;
 mod open;
 mod writer;
@@ -70,26 +70,29 @@ impl SqliteDatabase {
         &self,
         deliveries: &[EncodedDelivery],
     ) -> Result<Vec<Accepted>, Failure> {
-        let mut turn = self.writer.turn().await.map_err(Failure::database)?;
-        let mut result = match accept::all_new(&mut turn.connection, deliveries).await {
-            Ok(true) => Ok(vec![Accepted::New; deliveries.len()]),
-            Ok(false) => {
-                let mut connection = Connection::from(&mut turn.connection);
-                let result = store(&mut connection, deliveries).await;
-                connection.settle(result).await
-            }
-            Err(error) => Err(error),
-        };
-        if result.is_ok()
-            && let Err(error) = turn.record_changes().await
-        {
-            // They are stored although the caller gets an error: a redelivery is a duplicate.
-            result = Err(error.into());
-        }
+        let writer = &self.writer;
+        let mut turn = writer.turn_to_accept().await.map_err(Failure::database)?;
+        let result = accept(&mut turn, deliveries).await;
         let about_the_row = matches!(&result, Err(error) if error.is_about_the_row());
         turn.end(result)
             .map_err(|error| Failure::new(error, about_the_row))
     }
+}
+
+async fn accept(
+    turn: &mut Turn<'_>,
+    deliveries: &[EncodedDelivery],
+) -> Result<Vec<Accepted>, WriteError> {
+    if turn.write_to_inbox(deliveries).await? {
+        return Ok(vec![Accepted::New; deliveries.len()]);
+    }
+    turn.empty_inbox().await?;
+    let mut connection = Connection::from(&mut turn.connection);
+    let result = store(&mut connection, deliveries).await;
+    let outcomes = connection.settle(result).await?;
+    // If this fails, they are stored although the caller gets an error: a redelivery is a duplicate.
+    turn.record_changes().await?;
+    Ok(outcomes)
 }
 
 async fn store(

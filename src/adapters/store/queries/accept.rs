@@ -186,6 +186,12 @@ impl EncodedDelivery {
         self.new.source != Source::Webhook
     }
 
+    /// What must not be accepted twice: its GUID, and what was said where, each with its kind.
+    pub(crate) fn names(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let said = self.new.dedup_key.as_deref().map(|said| ("said", said));
+        [("guid", &*self.new.guid)].into_iter().chain(said)
+    }
+
     /// Number of bytes of payload and triggers.
     pub(crate) fn len(&self) -> usize {
         self.new.payload.as_ref().map_or(0, Vec::len)

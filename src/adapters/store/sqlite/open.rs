@@ -18,7 +18,7 @@ use super::{SqliteDatabase, SqliteOptions};
 use crate::engine::store::StoreError;
 
 /// The migrations in order.
-const MIGRATIONS: [(&str, &str); 9] = [
+const MIGRATIONS: [(&str, &str); 10] = [
     ("queue", include_str!("../migrations/sqlite/0001_queue.sql")),
     (
         "agents",
@@ -43,6 +43,7 @@ const MIGRATIONS: [(&str, &str); 9] = [
         include_str!("../migrations/sqlite/0008_decisions.sql"),
     ),
     ("fair", include_str!("../migrations/sqlite/0009_fair.sql")),
+    ("inbox", include_str!("../migrations/sqlite/0010_inbox.sql")),
 ];
 
 /// The schema version of this program.

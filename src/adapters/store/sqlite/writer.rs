@@ -1,13 +1,16 @@
 //! The single writing connection, and the locks that exclude other processes.
 
 use std::fs::File;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::super::errors::{self, WriteError};
+use super::super::queries::accept::EncodedDelivery;
 use super::changes::{self, Changes};
+use super::inbox::Inbox;
 use crate::engine::store::StoreError;
 
 /// The writing connection behind a fair lock.
@@ -15,6 +18,8 @@ use crate::engine::store::StoreError;
 pub(crate) struct Writer {
     options: SqliteConnectOptions,
     slot: Mutex<Slot>,
+    /// Whether the inbox may contain deliveries. Set before they are acknowledged.
+    filled: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -24,6 +29,7 @@ struct Slot {
     connection: Option<SqliteConnection>,
     /// Held from open to close; `None` once closed.
     resources: Option<Resources>,
+    inbox: Inbox,
 }
 
 /// Files that the process holds while the store is open. Declared after the connection and
@@ -41,6 +47,7 @@ pub(crate) struct Turn<'a> {
     /// The connection.
     pub(crate) connection: SqliteConnection,
     slot: MutexGuard<'a, Slot>,
+    filled: &'a AtomicBool,
 }
 
 impl Writer {
@@ -55,24 +62,77 @@ impl Writer {
             slot: Mutex::new(Slot {
                 connection: Some(connection),
                 resources: Some(resources),
+                inbox: Inbox::unread(),
             }),
+            filled: AtomicBool::new(true),
         }
     }
 
-    /// Waits for the writing connection.
+    /// Waits for the writing connection. What was accepted before is stored then; if that is much,
+    /// other turns take place in between.
     pub(crate) async fn turn(&self) -> Result<Turn<'_>, StoreError> {
+        let mut accepted = None;
+        loop {
+            let mut turn = self.lock().await?;
+            // The changes that the previous turn committed.
+            turn.record_changes().await.map_err(errors::failed)?;
+            let accepted = *accepted.get_or_insert(turn.slot.inbox.written());
+            if turn.slot.inbox.is_expanded_to(accepted) {
+                return Ok(turn);
+            }
+            if let Err(error) = turn.expand_some().await {
+                return turn.end(Err(error));
+            }
+            if turn.slot.inbox.is_expanded_to(accepted) {
+                return Ok(turn);
+            }
+            turn.end(Ok(()))?;
+        }
+    }
+
+    /// Waits for the writing connection, with deliveries in the inbox.
+    pub(super) async fn turn_to_accept(&self) -> Result<Turn<'_>, StoreError> {
+        let mut turn = self.lock().await?;
+        if turn.slot.inbox.is_full()
+            && let Err(error) = turn.expand_some().await
+        {
+            return turn.end(Err(error));
+        }
+        Ok(turn)
+    }
+
+    /// Whether the inbox may contain deliveries.
+    pub(crate) fn is_inbox_filled(&self) -> bool {
+        self.filled.load(Ordering::Acquire)
+    }
+
+    /// Stores what is in the inbox, if anything is.
+    pub(crate) async fn empty_inbox(&self) -> Result<(), StoreError> {
+        if !self.is_inbox_filled() {
+            return Ok(());
+        }
+        self.turn().await?.end(Ok(()))
+    }
+
+    async fn lock(&self) -> Result<Turn<'_>, StoreError> {
         let mut slot = self.slot.lock().await;
         if slot.resources.is_none() {
             return Err(errors::closed());
         }
         let connection = match slot.connection.take() {
             Some(connection) => connection,
-            None => self.connect().await.map_err(errors::failed)?,
+            None => {
+                // It is not known what the last turn did.
+                self.filled.store(true, Ordering::Release);
+                slot.inbox = slot.inbox.forget();
+                self.connect().await.map_err(errors::failed)?
+            }
         };
-        let mut turn = Turn { connection, slot };
-        // The changes that the previous turn committed.
-        turn.record_changes().await.map_err(errors::failed)?;
-        Ok(turn)
+        Ok(Turn {
+            connection,
+            slot,
+            filled: &self.filled,
+        })
     }
 
     async fn connect(&self) -> sqlx::Result<SqliteConnection> {
@@ -110,8 +170,44 @@ impl Turn<'_> {
     /// Records the number of durable changes. Call it between transactions only.
     pub(super) async fn record_changes(&mut self) -> sqlx::Result<()> {
         let count = changes::counted(&mut self.connection).await?;
+        self.note_changes(count);
+        Ok(())
+    }
+
+    fn note_changes(&mut self, count: i64) {
         if let Some(resources) = &mut self.slot.resources {
             resources.changes.note(count);
+        }
+    }
+
+    /// Writes deliveries into the inbox. Returns false, and writes nothing, if they must be stored
+    /// in another way.
+    pub(super) async fn write_to_inbox(
+        &mut self,
+        deliveries: &[EncodedDelivery],
+    ) -> Result<bool, WriteError> {
+        // Also while it is written: a reader may come before this returns.
+        self.filled.store(true, Ordering::Release);
+        let written = self.slot.inbox.write(&mut self.connection, deliveries);
+        let changes = written.await?;
+        if let Some(changes) = changes {
+            self.note_changes(changes);
+        }
+        Ok(changes.is_some())
+    }
+
+    /// Stores everything that is in the inbox.
+    pub(super) async fn empty_inbox(&mut self) -> Result<(), WriteError> {
+        while !self.slot.inbox.is_empty() {
+            self.expand_some().await?;
+        }
+        Ok(())
+    }
+
+    async fn expand_some(&mut self) -> Result<(), WriteError> {
+        self.slot.inbox.expand_some(&mut self.connection).await?;
+        if self.slot.inbox.is_empty() {
+            self.filled.store(false, Ordering::Release);
         }
         Ok(())
     }

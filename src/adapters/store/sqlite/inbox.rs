@@ -1,0 +1,256 @@
+//! The inbox: deliveries that are acknowledged and whose runs are not queued yet.
+//!
+//! Storing a delivery and its run touches some fifteen indexes, and the sender waits for none of
+//! them. A group commit therefore writes one row: the parameters of the statements that store its
+//! deliveries. Every other use of the database executes those statements first, so that nobody sees
+//! a database in which an acknowledged delivery is missing.
+//!
+//! Only deliveries that are new go this way. The process has the database to itself, so that those
+//! in the inbox can be recognised by digests in memory, without an index.
+
+use std::collections::{HashSet, VecDeque};
+use std::hash::{BuildHasher as _, RandomState};
+
+use sqlx::{Row as _, SqliteConnection};
+
+use super::super::errors::{WriteError, is_about_the_row, sentence};
+use super::super::queries::accept::{EncodedDelivery, delivery_rows, run_rows};
+use super::super::sql::to_json;
+
+/// Maximum number of deliveries in the inbox, which bounds memory (some 50 bytes each) and the time
+/// that the next start takes (some 2 seconds).
+const MAX_DELIVERIES: usize = 65_536;
+
+/// Number of changed rows after which the transaction that empties the inbox is committed, so that
+/// deliveries do not wait for long: some 5 ms.
+const MAX_CHANGES: u64 = 1_000;
+
+/// Writes the row, if all its deliveries are new.
+pub(super) const WRITE: &str = "
+BEGIN IMMEDIATE;
+INSERT INTO inbox (payloads, deliveries, runs, triggers, texts)
+SELECT ?1, ?2, ?3, ?4, ?5
+WHERE NOT EXISTS (SELECT 1 FROM json_each(?2) AS new CROSS JOIN deliveries WHERE deliveries.guid = new.value ->> 0)
+  AND NOT EXISTS (SELECT 1 FROM json_each(?2) AS new CROSS JOIN deliveries WHERE deliveries.said = new.value ->> 7)
+RETURNING id AS value;
+UPDATE pulse SET beats = beats + 1 WHERE id = 1 RETURNING beats AS value;
+COMMIT";
+
+pub(super) const FIRST: &str = "
+SELECT id, payloads, deliveries, runs, triggers, texts FROM inbox WHERE refused IS NULL ORDER BY id LIMIT 1";
+
+/// Stores the deliveries of a row and their runs. The parameters, in the order in which the
+/// statements use them: payloads (twice), deliveries, runs, triggers, texts, id.
+///
+/// Row ids are consecutive, so an inserted row is identified by its distance from the last one.
+pub(super) const EXPAND: &str = "
+INSERT INTO deliveries (guid, event, action, installation, received_ms, payload, said, text, source)
+SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4,
+       CASE WHEN value ->> 5 IS NOT NULL THEN substr(?, value ->> 5, value ->> 6) END, value ->> 7,
+       CASE WHEN value ->> 8 IS NOT NULL THEN CAST(substr(?, value ->> 8, value ->> 9) AS TEXT) END,
+       value ->> 10
+FROM json_each(?);
+INSERT INTO runs (delivery, idx, created_ms, run_at_ms, id, command, serial, place, repo_id, installation, said_ms, state)
+SELECT (SELECT max(id) FROM deliveries) - (value ->> 0),
+       value ->> 1, value ->> 2, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7, value ->> 8,
+       value ->> 10,
+       CASE WHEN value ->> 5 IS NULL THEN 'ready'
+            WHEN value ->> 9 AND NOT EXISTS (
+                SELECT 1 FROM runs AS active
+                WHERE active.serial = value ->> 5 AND active.serial IS NOT NULL
+                  AND active.state IN ('ready', 'running', 'waiting')) THEN 'ready'
+            ELSE 'blocked' END
+FROM json_each(?)
+ORDER BY key;
+INSERT INTO texts (run, trigger)
+SELECT (SELECT max(seq) FROM runs) - (value ->> 0), CAST(substr(?, value ->> 1, value ->> 2) AS TEXT)
+FROM json_each(?);
+DELETE FROM inbox WHERE id = ?";
+
+const REFUSE: &str = "UPDATE inbox SET refused = ?2 WHERE id = ?1";
+
+/// What is known about the inbox without reading it.
+#[derive(Debug, Default)]
+pub(super) struct Inbox {
+    hasher: RandomState,
+    /// For each row, the digests of what must not be accepted again.
+    rows: VecDeque<Vec<u64>>,
+    /// The digests of all rows.
+    digests: HashSet<u64>,
+    /// Number of rows that were written, so far.
+    written: u64,
+    /// Whether the table may contain other rows than those.
+    unread: bool,
+}
+
+impl Inbox {
+    /// Creates the knowledge about a database that was just opened.
+    pub(super) fn unread() -> Self {
+        Self {
+            unread: true,
+            ..Self::default()
+        }
+    }
+
+    /// Returns the knowledge that is left after a turn that was not ended.
+    pub(super) fn forget(&self) -> Self {
+        Self {
+            written: self.written,
+            ..Self::unread()
+        }
+    }
+
+    /// Whether the table is empty for certain.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty() && !self.unread
+    }
+
+    /// Number of rows that were written, so far.
+    pub(super) fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Whether the first `count` rows that were written are no longer in the inbox.
+    pub(super) fn is_expanded_to(&self, count: u64) -> bool {
+        !self.unread && self.written - self.rows.len() as u64 >= count
+    }
+
+    /// Whether no more deliveries fit.
+    pub(super) fn is_full(&self) -> bool {
+        self.digests.len() > MAX_DELIVERIES
+    }
+
+    /// Returns the digests of `deliveries`. `None` if some are known, or late, or remove an
+    /// installation, so that they cannot be written into the inbox.
+    fn digests_of(&self, deliveries: &[EncodedDelivery]) -> Option<Vec<u64>> {
+        let mut digests = HashSet::with_capacity(2 * deliveries.len());
+        for delivery in deliveries {
+            if delivery.is_removal() || delivery.is_late() {
+                return None;
+            }
+            for name in delivery.names() {
+                let digest = self.hasher.hash_one(name);
+                if self.digests.contains(&digest) || !digests.insert(digest) {
+                    return None;
+                }
+            }
+        }
+        Some(digests.into_iter().collect())
+    }
+
+    fn forget_first(&mut self) {
+        for digest in self.rows.pop_front().into_iter().flatten() {
+            self.digests.remove(&digest);
+        }
+    }
+
+    /// Writes deliveries in a transaction of its own, and returns the number of changes that the
+    /// database has counted then. Returns `None`, and writes nothing, if one of them may be known or
+    /// must be stored at once, or if it is not known what the inbox contains.
+    pub(super) async fn write(
+        &mut self,
+        connection: &mut SqliteConnection,
+        deliveries: &[EncodedDelivery],
+    ) -> Result<Option<i64>, WriteError> {
+        if self.unread {
+            return Ok(None);
+        }
+        let Some(digests) = self.digests_of(deliveries) else {
+            return Ok(None);
+        };
+        let (payloads, delivery_rows) = delivery_rows(deliveries.iter());
+        let last = deliveries.len().saturating_sub(1);
+        let runs = run_rows(deliveries.iter().enumerate().map(|(n, d)| (last - n, d)));
+        let count = runs.texts.len();
+        let texts: Vec<_> = runs
+            .texts
+            .iter()
+            .enumerate()
+            .map(|(n, (_, start, length))| (count - 1 - n, start, length))
+            .collect();
+        let values = sqlx::query_scalar::<_, i64>(WRITE)
+            .bind(payloads.0)
+            .bind(to_json(&delivery_rows)?)
+            .bind(to_json(&runs.rows)?)
+            .bind(runs.triggers.0)
+            .bind(to_json(&texts)?)
+            .fetch_all(connection)
+            .await?;
+        // The id of the row, unless a delivery is known, and the number of changes.
+        let [_, changes] = values[..] else {
+            return Ok(None);
+        };
+        self.digests.extend(&digests);
+        self.rows.push_back(digests);
+        self.written += 1;
+        Ok(Some(changes))
+    }
+
+    /// Stores the deliveries of the first rows, in one transaction. A row that is refused is kept
+    /// and passed over.
+    pub(super) async fn expand_some(
+        &mut self,
+        connection: &mut SqliteConnection,
+    ) -> Result<(), WriteError> {
+        let mut changes = 0;
+        let mut expanded = 0;
+        sqlx::query("BEGIN IMMEDIATE")
+            .execute(&mut *connection)
+            .await?;
+        while changes < MAX_CHANGES {
+            let Some(row) = sqlx::query(FIRST).fetch_optional(&mut *connection).await? else {
+                break;
+            };
+            let id: i64 = row.try_get("id")?;
+            let payloads: Vec<u8> = row.try_get("payloads")?;
+            let done = sqlx::query(EXPAND)
+                .bind(payloads.clone())
+                .bind(payloads)
+                .bind(row.try_get::<String, _>("deliveries")?)
+                .bind(row.try_get::<String, _>("runs")?)
+                .bind(row.try_get::<Vec<u8>, _>("triggers")?)
+                .bind(row.try_get::<String, _>("texts")?)
+                .bind(id)
+                .execute(&mut *connection)
+                .await;
+            match done {
+                Ok(done) => changes += done.rows_affected(),
+                Err(error) if is_about_the_row(&error) => {
+                    sqlx::query("ROLLBACK").execute(&mut *connection).await?;
+                    return self.refuse(connection, id, &error).await;
+                }
+                Err(error) => return Err(error.into()),
+            }
+            expanded += 1;
+        }
+        let emptied = changes < MAX_CHANGES;
+        sqlx::query("COMMIT").execute(connection).await?;
+        if emptied {
+            self.unread = false;
+            self.rows.clear();
+            self.digests.clear();
+        } else if !self.unread {
+            (0..expanded).for_each(|_| self.forget_first());
+        }
+        Ok(())
+    }
+
+    /// Marks a row whose deliveries cannot be stored. GitHub's log brings them again.
+    async fn refuse(
+        &mut self,
+        connection: &mut SqliteConnection,
+        id: i64,
+        error: &sqlx::Error,
+    ) -> Result<(), WriteError> {
+        let why = sentence(error);
+        tracing::error!(row = id, error = %why, "acknowledged deliveries cannot be stored; they are kept in the table inbox");
+        sqlx::query(REFUSE)
+            .bind(id)
+            .bind(why)
+            .execute(connection)
+            .await?;
+        // The rows before it were rolled back and are still there.
+        self.unread = true;
+        Ok(())
+    }
+}
