@@ -107,7 +107,7 @@ macro_rules! with_inbox {
              CAST('{\"command\":\"save-plan\",\"actor\":{\"id\":7,\"login\":\"octocat\",\"bot\":false},
           \"place\":{\"repo\":{\"installation\":5,\"id\":1,\"owner\":\"acme\",\"name\":\"search\"},\"number\":1,\"pull_request\":false},
           \"origin\":{\"kind\":\"label\",\"name\":\"save-plan\"},\"guidance\":\"three\",\"inline\":null,\"at\":5}' AS BLOB),
-             '[[0,1,236]]', NULL);"
+             '[[0,1,999]]', NULL);"
     };
 }
 
@@ -327,7 +327,7 @@ async fn other_schemas_are_refused_untouched() {
         (
             "INSERT INTO _sqlx_migrations VALUES (9999, 'later', '', 1, x'00', 0)",
             "the store failed: the database PATH was written by a newer planwright (its schema is 9999, this program \
-             knows 9): install the newer version; nothing was changed",
+             knows 10): install the newer version; nothing was changed",
         ),
         (
             "UPDATE _sqlx_migrations SET checksum = x'00' WHERE version = 1",

@@ -48,6 +48,12 @@ async fn raw(path: &Path) -> SqliteConnection {
         .unwrap()
 }
 
+/// A connection past the store to its database, in which everything accepted is stored.
+async fn shell(directory: &TempDir, store: &SqlStore) -> SqliteConnection {
+    store.ping().await.unwrap();
+    raw(&directory.path().join("planwright.db")).await
+}
+
 async fn run_sql(connection: &mut SqliteConnection, sql: &'static str) {
     sqlx::raw_sql(sql).execute(connection).await.unwrap();
 }
@@ -314,7 +320,7 @@ async fn a_run_that_cannot_be_read_fails_once() {
     let (directory, store) = fresh().await;
     let id = contract::add(&store, "g", 0, new_run(1, 1)).await;
     let next = contract::add(&store, "h", 0, new_run(1, 1)).await;
-    let mut shell = raw(&directory.path().join("planwright.db")).await;
+    let mut shell = shell(&directory, &store).await;
     run_sql(&mut shell, "UPDATE texts SET trigger = '{}' WHERE run = 1").await;
     let claimed = store
         .claim("w", at(1), contract::LEASE, &ClaimLimits::default())
@@ -345,7 +351,7 @@ async fn the_text_of_a_comment_is_stored_once_for_all_of_its_runs() {
         .accept(delivery("g", 0, runs.collect()))
         .await
         .unwrap();
-    let mut shell = raw(&directory.path().join("planwright.db")).await;
+    let mut shell = shell(&directory, &store).await;
     let lengths: (i64, i64) = sqlx::query_as(
         "SELECT (SELECT max(length(trigger)) FROM texts), (SELECT length(text) FROM deliveries)",
     )
@@ -360,7 +366,7 @@ async fn the_text_of_a_comment_is_stored_once_for_all_of_its_runs() {
 async fn unreadable_rows_are_named_not_fatal() {
     let (directory, store) = fresh().await;
     let id = contract::add(&store, "g", 0, new_run(1, 1)).await;
-    let mut shell = raw(&directory.path().join("planwright.db")).await;
+    let mut shell = shell(&directory, &store).await;
     let cases = [
         (
             "PRAGMA ignore_check_constraints = ON; UPDATE runs SET state = 'dreaming'",
@@ -403,7 +409,7 @@ async fn the_database_itself_keeps_the_rules() {
         })
         .await
         .unwrap();
-    let mut shell = raw(&directory.path().join("planwright.db")).await;
+    let mut shell = shell(&directory, &store).await;
     let cases = [
         (
             "UPDATE runs SET state = 'ready'",

@@ -186,10 +186,23 @@ impl EncodedDelivery {
         self.new.source != Source::Webhook
     }
 
-    /// What must not be accepted twice: its GUID, and what was said where, each with its kind.
+    /// What must be unique: its GUID, what was said where, and the ids of its runs, each with its
+    /// kind.
     pub(crate) fn names(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let said = self.new.dedup_key.as_deref().map(|said| ("said", said));
-        [("guid", &*self.new.guid)].into_iter().chain(said)
+        let runs = self.runs.iter().map(|run| ("run", &*run.id.0));
+        [("guid", &*self.new.guid)]
+            .into_iter()
+            .chain(said)
+            .chain(runs)
+    }
+
+    /// Whether its numbers fit into the columns.
+    pub(crate) fn is_storable(&self) -> bool {
+        let runs = self.runs.iter();
+        let of_runs = runs.flat_map(|run| [run.repo_id, run.installation]);
+        let mut numbers = of_runs.chain([self.new.installation]);
+        numbers.all(|id| i64::try_from(id).is_ok())
     }
 
     /// Number of bytes of payload and triggers.

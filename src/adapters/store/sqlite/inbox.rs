@@ -32,6 +32,7 @@ INSERT INTO inbox (payloads, deliveries, runs, triggers, texts)
 SELECT ?1, ?2, ?3, ?4, ?5
 WHERE NOT EXISTS (SELECT 1 FROM json_each(?2) AS new CROSS JOIN deliveries WHERE deliveries.guid = new.value ->> 0)
   AND NOT EXISTS (SELECT 1 FROM json_each(?2) AS new CROSS JOIN deliveries WHERE deliveries.said = new.value ->> 7)
+  AND NOT EXISTS (SELECT 1 FROM json_each(?3) AS new CROSS JOIN runs WHERE runs.id = new.value ->> 3)
 RETURNING id AS value;
 UPDATE pulse SET beats = beats + 1 WHERE id = 1 RETURNING beats AS value;
 COMMIT";
@@ -120,12 +121,12 @@ impl Inbox {
         self.digests.len() > MAX_DELIVERIES
     }
 
-    /// Returns the digests of `deliveries`. `None` if some are known, or late, or remove an
+    /// Returns the digests of `deliveries`. `None` if some are known, late, refused or remove an
     /// installation, so that they cannot be written into the inbox.
     fn digests_of(&self, deliveries: &[EncodedDelivery]) -> Option<Vec<u64>> {
         let mut digests = HashSet::with_capacity(2 * deliveries.len());
         for delivery in deliveries {
-            if delivery.is_removal() || delivery.is_late() {
+            if delivery.is_removal() || delivery.is_late() || !delivery.is_storable() {
                 return None;
             }
             for name in delivery.names() {
