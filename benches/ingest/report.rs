@@ -88,7 +88,7 @@ impl Report {
             bars.push(at_least(
                 format!("durable ÷ limit {at}"),
                 ratio(Case::Durable, connections),
-                0.6,
+                0.75,
             ));
             bars.push(at_least(
                 format!("ignored ÷ limit {at}"),
@@ -111,8 +111,8 @@ impl Report {
             1.5,
         ));
         bars.push(below("durable p99 at 64 connections, ms", p99, 6.0));
-        bars.push(below("memory idle, MiB", self.memory.idle, 24.0));
-        bars.push(below("memory under load, MiB", self.memory.loaded, 48.0));
+        bars.push(below("memory idle, MiB", self.memory.idle, 12.0));
+        bars.push(below("memory under load, MiB", self.memory.loaded, 24.0));
         bars.push(below(
             "memory grown by forged deliveries, MiB",
             self.memory.forged_growth,

@@ -121,6 +121,9 @@ impl Database {
     pub(super) async fn close(&self) {
         match self {
             Self::Sqlite(database) => {
+                if let Err(error) = database.writer.empty_inbox().await {
+                    tracing::warn!(%error, "accepted deliveries will be stored at the next start");
+                }
                 // Readers first: a reader would prevent the last checkpoint from truncating the WAL.
                 database.reader.close().await;
                 database.writer.close().await;
