@@ -31,6 +31,7 @@ mod setup;
 mod signals;
 #[cfg(feature = "simulator")]
 mod simulator;
+mod store;
 mod terminal;
 mod trouble;
 #[cfg(feature = "simulator")]
@@ -108,6 +109,7 @@ enum Command {
     Health(health::Health),
     Action(action::Action),
     Why(why::Why),
+    Store(store::Store),
     Replay(replay::Replay),
     Extract(extract::Extract),
     Init(init::Init),
@@ -202,6 +204,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Health(_) => health::run(&settings),
         Command::Action(_) => settings.refuse().and_then(|()| action::run()),
         Command::Why(why) => why.run(&settings),
+        Command::Store(store) => store.run(&settings),
         Command::Replay(replay) => replay.run(&settings),
         Command::Extract(extract) => settings.refuse().and_then(|()| extract.run()),
         Command::Init(init) => settings.refuse().and_then(|()| init.run()),
@@ -286,6 +289,8 @@ mod tests {
             "planwright doctor",
             "planwright health",
             "planwright why",
+            "planwright store",
+            "planwright store copy",
             "planwright replay",
             "planwright plan get",
             "planwright plan list",

@@ -37,6 +37,7 @@ pub use agent::Agent;
 pub use error::{ConfigError, Missing};
 pub use layers::Sources;
 pub use origin::Origin;
+pub use rules::postgres_url;
 pub use secrets::Secrets;
 pub use token::{UserToken, user_token};
 

@@ -5,6 +5,8 @@
 //! one commit. PostgreSQL is for several processes that share the work. Both execute the same
 //! statements.
 
+mod copy;
+mod copy_of;
 mod database;
 mod errors;
 mod group_commit;
@@ -19,6 +21,10 @@ pub mod volume;
 
 use std::time::Duration;
 
+pub use copy::{
+    Column, Compared, Content, Copied, CopyOptions, Kind, Location, NOT_COPIED, Progress, TABLES,
+    Table, copy,
+};
 pub use history::History;
 pub use postgres::{InspectedPostgres, PostgresOptions, inspect_postgres};
 pub use sql_store::SqlStore;

@@ -14,7 +14,12 @@ use crate::engine::store::StoreError;
 /// Returns the URL of the PostgreSQL database with its password; `None` where SQLite is used.
 pub(super) fn postgres_url(config: &Config, secrets: &Secrets) -> Option<SecretString> {
     // The configuration has been checked: it is a URL.
-    let mut url = Url::parse(config.store.url.as_ref()?).ok()?;
+    let url = Url::parse(config.store.url.as_ref()?).ok()?;
+    Some(with_password(url, secrets))
+}
+
+/// Adds the password of the configuration to the URL of a PostgreSQL database.
+pub(super) fn with_password(mut url: Url, secrets: &Secrets) -> SecretString {
     if let Some(password) = &secrets.store_password {
         // Percent-encodes it. A URL without host, of a Unix socket, takes it as a parameter.
         if url.set_password(Some(password.expose_secret())).is_err() {
@@ -22,7 +27,7 @@ pub(super) fn postgres_url(config: &Config, secrets: &Secrets) -> Option<SecretS
                 .append_pair("password", password.expose_secret());
         }
     }
-    Some(SecretString::from(url.to_string()))
+    SecretString::from(url.to_string())
 }
 
 /// Opens the store, and returns the clock that goes with it: `clock`, or the database's where

@@ -162,6 +162,21 @@ fn is_postgres(url: &Url) -> bool {
         && url.query_pairs().all(|(name, _)| name != "password")
 }
 
+/// Parses the address of a PostgreSQL database that was given outside of the configuration.
+///
+/// # Errors
+/// The address without secrets, and what it must be: it is another kind of address, or has a
+/// password.
+pub fn postgres_url(text: &str) -> Result<Url, String> {
+    match Url::parse(text) {
+        Ok(url) if is_postgres(&url) => Ok(url),
+        _ => {
+            let shown = without_secrets(&format!("{text:?}"));
+            Err(format!("is {shown}; it must be {}", allowed(PostgresUrl)))
+        }
+    }
+}
+
 /// Returns an error text if the value breaks the rule.
 fn broken(rule: Rule, value: &Value) -> Option<String> {
     let text = value.as_str().unwrap_or_default();

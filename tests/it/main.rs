@@ -18,6 +18,8 @@ mod cli_program;
 mod cli_save;
 mod cli_serve;
 mod cli_session;
+#[cfg(unix)]
+mod cli_store;
 mod cli_strange_files;
 mod cli_token;
 mod cli_transcript;
@@ -114,6 +116,8 @@ mod simulator_support;
 mod simulator_webhooks;
 mod store_contract;
 mod store_inbox;
+#[cfg(unix)]
+mod store_copy;
 mod store_kill;
 mod store_migrations;
 mod store_model;

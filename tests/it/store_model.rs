@@ -3,6 +3,8 @@
 //! `PLANWRIGHT_SEED` is the first seed and `PLANWRIGHT_CASES` the number of sequences. A failure
 //! prints its seed and a minimal sequence.
 
+#[cfg(unix)]
+mod copied;
 mod generate;
 mod model;
 mod operations;

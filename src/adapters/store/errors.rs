@@ -23,6 +23,7 @@ const CLOSED: &str = "it is closed";
 const SERIALIZATION_FAILURE: &str = "40001";
 const DEADLOCK_DETECTED: &str = "40P01";
 const READ_ONLY_TRANSACTION: &str = "25006";
+const LOCK_NOT_AVAILABLE: &str = "55P03";
 
 /// The primary result code of SQLite: extended codes keep it in the low byte.
 fn primary_code(error: &dyn DatabaseError) -> Option<i32> {
@@ -55,6 +56,11 @@ pub(super) fn is_conflict(error: &sqlx::Error) -> bool {
         sql_state(error),
         Some(SERIALIZATION_FAILURE | DEADLOCK_DETECTED)
     )
+}
+
+/// Whether a lock was waited for in vain.
+pub(super) fn is_lock_timeout(error: &sqlx::Error) -> bool {
+    sql_state(error) == Some(LOCK_NOT_AVAILABLE)
 }
 
 /// Returns the database's message with a remedy.
@@ -94,6 +100,7 @@ fn postgres_remedy(state: &str) -> &'static str {
         "28P01" | "28000" => ": check user and password in store.url",
         "3D000" => ": create the database, or name another one in store.url",
         "42501" => ": grant the user of store.url all privileges on the schema",
+        LOCK_NOT_AVAILABLE => ": another session locks the tables; end it (a backup, a shell?)",
         "53300" => ": lower store.max_connections, or raise the server's max_connections",
         "53100" => ": make room on the server's disk",
         "57P03" => ": the server is starting or stopping; it is tried again",

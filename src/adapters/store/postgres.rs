@@ -8,6 +8,7 @@
 mod clock;
 mod listen;
 mod open;
+mod presence;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -26,7 +27,8 @@ use crate::engine::store::{Accepted, StoreError};
 
 pub(super) use clock::DatabaseClock;
 pub use open::{InspectedPostgres, inspect_postgres};
-pub(super) use open::{open, open_for_reading};
+pub(super) use open::{open, open_for_copying, open_for_reading};
+pub(super) use presence::Guard;
 
 /// Options of a PostgreSQL store.
 #[derive(Debug, Clone)]
@@ -63,8 +65,10 @@ pub(super) struct PostgresDatabase {
     pub(super) work: Arc<Notify>,
     /// Set when other processes are to be woken.
     changed: Arc<Notify>,
-    /// Tasks that listen, notify and read the server's clock.
+    /// Tasks that listen, notify, read the server's clock and record that this process is running.
     tasks: Mutex<JoinSet<()>>,
+    /// The name of this process; `None` if it only looks or copies.
+    name: Option<String>,
 }
 
 /// Why the last new connection could not be used, if that is so.
@@ -167,6 +171,11 @@ impl PostgresDatabase {
             std::mem::take(&mut *tasks)
         };
         tasks.shutdown().await;
+        if let Some(name) = &self.name
+            && !self.pool.is_closed()
+        {
+            presence::leave(&self.pool, name).await;
+        }
         self.pool.close().await;
     }
 }

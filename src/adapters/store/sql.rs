@@ -9,7 +9,8 @@ use sqlx::postgres::{PgArguments, PgConnection, PgRow};
 use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{
-    Column as _, Postgres, Row as _, Sqlite, SqliteConnection, TypeInfo as _, ValueRef as _,
+    AssertSqlSafe, Column as _, Postgres, Row as _, SqlSafeStr as _, SqlStr, Sqlite,
+    SqliteConnection, TypeInfo as _, ValueRef as _,
 };
 
 use super::errors::{WriteError, corrupt};
@@ -44,7 +45,7 @@ pub(super) enum Value<'a> {
     /// A text that PostgreSQL stores as bytes, so that it may contain NUL.
     Long(Option<&'a str>),
     /// Bytes.
-    Bytes(&'a [u8]),
+    Bytes(Option<&'a [u8]>),
 }
 
 /// Converts an id of GitHub's for the database.
@@ -95,7 +96,7 @@ impl Value<'_> {
             Self::Int(value) => query.bind(*value),
             Self::Text(value) => query.bind(value.as_deref().map(str::to_owned)),
             Self::Long(value) => query.bind(value.map(str::to_owned)),
-            Self::Bytes(value) => query.bind(value.to_vec()),
+            Self::Bytes(value) => query.bind(value.map(<[u8]>::to_vec)),
         }
     }
 
@@ -107,14 +108,14 @@ impl Value<'_> {
             Self::Int(value) => query.bind(*value),
             Self::Text(value) => query.bind(value.as_deref().map(without_nul)),
             Self::Long(value) => query.bind(value.map(|text| text.as_bytes().to_vec())),
-            Self::Bytes(value) => query.bind(value.to_vec()),
+            Self::Bytes(value) => query.bind(value.map(<[u8]>::to_vec)),
         }
     }
 }
 
 /// Replaces NUL, and its escape sequence in JSON, which PostgreSQL can neither store as text nor
 /// read as JSON.
-fn without_nul(text: &str) -> String {
+pub(super) fn without_nul(text: &str) -> String {
     let text = text.replace('\0', "\u{fffd}");
     if !text.contains("\\u0000") {
         return text;
@@ -189,6 +190,15 @@ impl Column for String {
                 let text = bytes.map(Self::from_utf8).transpose();
                 text.map_err(|error| unreadable(name, error))
             }
+            Row::Postgres(row) => row.try_get(name),
+        }
+    }
+}
+
+impl Column for Vec<u8> {
+    fn read(row: &Row, name: &str) -> Result<Option<Self>, sqlx::Error> {
+        match row {
+            Row::Sqlite(row) => row.try_get(name),
             Row::Postgres(row) => row.try_get(name),
         }
     }
@@ -322,20 +332,37 @@ impl Connection<'_> {
         values: &[Value<'_>],
     ) -> Result<Vec<Row>, WriteError> {
         let sql = sql.into();
+        let text = if self.is_shared() {
+            sql.postgres
+        } else {
+            sql.sqlite
+        };
+        self.fetch(text.into_sql_str(), values).await
+    }
+
+    /// Executes a statement that was put together from names in the schema and placeholders, and
+    /// returns its rows. Values are parameters only.
+    pub(super) async fn rows_of(
+        &mut self,
+        sql: String,
+        values: &[Value<'_>],
+    ) -> Result<Vec<Row>, WriteError> {
+        self.fetch(AssertSqlSafe(sql).into_sql_str(), values).await
+    }
+
+    async fn fetch(&mut self, sql: SqlStr, values: &[Value<'_>]) -> Result<Vec<Row>, WriteError> {
         Ok(match &mut self.inner {
             Inner::Sqlite(connection) => {
-                let query = values.iter().fold(sqlx::query(sql.sqlite), |query, value| {
-                    value.bind_sqlite(query)
-                });
+                let query = values
+                    .iter()
+                    .fold(sqlx::query(sql), |query, value| value.bind_sqlite(query));
                 let rows = query.fetch_all(&mut **connection).await?;
                 rows.into_iter().map(Row::Sqlite).collect()
             }
             Inner::Postgres(connection) => {
                 let query = values
                     .iter()
-                    .fold(sqlx::query(sql.postgres), |query, value| {
-                        value.bind_postgres(query)
-                    });
+                    .fold(sqlx::query(sql), |query, value| value.bind_postgres(query));
                 let rows = query.fetch_all(&mut **connection).await?;
                 rows.into_iter().map(Row::Postgres).collect()
             }
@@ -491,6 +518,8 @@ pub(super) enum Lock<'a> {
     Pruning,
     /// Changing the schema.
     Schema,
+    /// Using the database while it is copied.
+    Copying,
 }
 
 impl Lock<'_> {
@@ -504,6 +533,7 @@ impl Lock<'_> {
             Self::Claims => "planwright claims".to_owned(),
             Self::Pruning => "planwright pruning".to_owned(),
             Self::Schema => "planwright schema".to_owned(),
+            Self::Copying => "planwright copying".to_owned(),
         };
         let digest = sha2::Sha256::digest(name.as_bytes());
         let mut key = [0; 8];

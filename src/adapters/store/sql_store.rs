@@ -12,6 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::copy_of::Purpose;
 use super::database::Database;
 use super::group_commit::{self, Pending};
 use super::postgres::{self, PostgresOptions};
@@ -91,7 +92,8 @@ impl SqlStore {
         options: SqliteOptions,
         now: Millis,
     ) -> Result<Self, StoreError> {
-        let database = Database::Sqlite(Box::new(sqlite::open(path, &options).await?));
+        let database = sqlite::open(path, &options, Purpose::Use).await?;
+        let database = Database::Sqlite(Box::new(database));
         let store = Self::new(database, options.queue_depth);
         let runs = write!(store, lease::recover_all, now)?;
         if runs > 0 {
@@ -133,7 +135,7 @@ impl SqlStore {
         }
     }
 
-    #[cfg(test)]
+    /// Returns the database.
     pub(super) fn database(&self) -> &Database {
         &self.database
     }

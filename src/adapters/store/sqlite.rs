@@ -24,7 +24,7 @@ use super::sql::Connection;
 use crate::engine::store::{Accepted, StoreError};
 
 pub use inspect::{Inspected, SCHEMA, inspect};
-pub(super) use open::{open, open_for_reading};
+pub(super) use open::{open, open_for_reading, real_path};
 pub(super) use writer::Turn;
 
 /// Options of a SQLite store.

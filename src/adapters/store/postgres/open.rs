@@ -10,9 +10,11 @@ use sqlx::{ConnectOptions as _, Connection as _, PgConnection, PgPool};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
+use super::super::copy_of::{self, Purpose};
 use super::super::errors::{failed, sentence};
 use super::super::migrations::migrator;
-use super::super::sql::Lock;
+use super::super::sql::{Connection, Lock};
+use super::presence::{self, Guard};
 use super::{DatabaseClock, PostgresDatabase, PostgresOptions, Refusal, listen};
 use crate::engine::store::StoreError;
 
@@ -110,9 +112,18 @@ pub(crate) async fn open_for_reading(url: &SecretString) -> Result<PostgresDatab
     }
     let refusal = Arc::default();
     let pool = pool(&connect, 1, &options, &refusal);
+    quiet(&connect, pool, refusal).await
+}
+
+/// Creates a database without tasks and without a name: nobody is told of it.
+async fn quiet(
+    connect: &PgConnectOptions,
+    pool: PgPool,
+    refusal: Arc<Refusal>,
+) -> Result<PostgresDatabase, StoreError> {
     let clock = DatabaseClock::new(&pool)
         .await
-        .map_err(|error| cannot_connect(&connect, &error))?;
+        .map_err(|error| cannot_connect(connect, &error))?;
     Ok(PostgresDatabase {
         pool,
         refusal,
@@ -120,7 +131,55 @@ pub(crate) async fn open_for_reading(url: &SecretString) -> Result<PostgresDatab
         work: Arc::default(),
         changed: Arc::default(),
         tasks: Mutex::default(),
+        name: None,
     })
+}
+
+/// Connects for copying, migrates the schema, and keeps bots out of the database until the returned
+/// guard is dropped. Also returns its place, without password. Nothing can change `tables` in the
+/// meantime.
+pub(crate) async fn open_for_copying(
+    url: &SecretString,
+    purpose: Purpose,
+    tables: &[&str],
+) -> Result<(PostgresDatabase, Guard, String), StoreError> {
+    let options = PostgresOptions::default();
+    let connect = connect_options(url)?;
+    let place = place(&connect);
+    connect_first(&connect, purpose, "").await?;
+    let refusal = Arc::default();
+    // One for the guard.
+    let pool = pool(&connect, 2, &options, &refusal);
+    let database = quiet(&connect, pool, refusal).await?;
+    let guard = match database.turn().await {
+        Ok(turn) => Guard::new(turn, &place, tables).await,
+        Err(error) => Err(error),
+    };
+    match guard {
+        Ok(guard) => Ok((database, guard, place)),
+        Err(error) => {
+            database.close().await;
+            Err(error)
+        }
+    }
+}
+
+/// Connects once, checks and migrates. `name` is that of this process.
+async fn connect_first(
+    connect: &PgConnectOptions,
+    purpose: Purpose,
+    name: &str,
+) -> Result<(), StoreError> {
+    // A pool would report a server that refuses as a timeout.
+    let mut first = connect
+        .connect()
+        .await
+        .map_err(|error| cannot_connect(connect, &error))?;
+    prepare(&mut first)
+        .await
+        .map_err(|error| cannot_connect(connect, &error))?;
+    migrate(&place(connect), &mut first, purpose, name).await?;
+    first.close().await.map_err(failed)
 }
 
 /// Connects, checks and migrates.
@@ -129,16 +188,8 @@ pub(crate) async fn open(
     options: &PostgresOptions,
 ) -> Result<PostgresDatabase, StoreError> {
     let connect = connect_options(url)?;
-    // A pool would report a server that refuses as a timeout.
-    let mut first = connect
-        .connect()
-        .await
-        .map_err(|error| cannot_connect(&connect, &error))?;
-    prepare(&mut first)
-        .await
-        .map_err(|error| cannot_connect(&connect, &error))?;
-    migrate(&place(&connect), &mut first).await?;
-    first.close().await.map_err(failed)?;
+    let name = uuid::Uuid::new_v4().to_string();
+    connect_first(&connect, Purpose::Use, &name).await?;
     let refusal = Arc::default();
     let pool = pool(&connect, options.max_connections.max(2), options, &refusal);
     let listening = self::pool(&connect, 1, options, &refusal);
@@ -148,7 +199,6 @@ pub(crate) async fn open(
             .map_err(|error| cannot_connect(&connect, &error))?,
     );
     let (work, changed) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let name = uuid::Uuid::new_v4().to_string();
     let mut tasks = JoinSet::new();
     tasks.spawn(listen::notify(
         pool.clone(),
@@ -159,9 +209,10 @@ pub(crate) async fn open(
         listening,
         pool.clone(),
         Arc::clone(&work),
-        name,
+        name.clone(),
     ));
     tasks.spawn(listen::correct(pool.clone(), Arc::clone(&clock)));
+    tasks.spawn(presence::stay(pool.clone(), name.clone()));
     Ok(PostgresDatabase {
         pool,
         refusal,
@@ -169,6 +220,7 @@ pub(crate) async fn open(
         work,
         changed,
         tasks: Mutex::new(tasks),
+        name: Some(name),
     })
 }
 
@@ -196,7 +248,7 @@ fn pool(
 /// Looks at the database at `url` and changes nothing.
 ///
 /// # Errors
-/// Those of connecting, with a remedy.
+/// Those of connecting, with a remedy, and that of an unfinished copy.
 pub async fn inspect_postgres(url: &SecretString) -> Result<InspectedPostgres, StoreError> {
     let connect = connect_options(url)?;
     let look = async {
@@ -213,15 +265,24 @@ pub async fn inspect_postgres(url: &SecretString) -> Result<InspectedPostgres, S
                 .fetch_optional(&mut connection)
                 .await?;
         let schema = schema(&mut connection).await?;
+        let either = &mut Connection::from(&mut connection);
+        let copy = copy_of::refuse_incomplete(either, &of_place(&place(&connect))).await;
         connection.close().await?;
-        Ok::<_, sqlx::Error>(InspectedPostgres {
+        let found = InspectedPostgres {
             server,
             schema,
             encrypted: encrypted.unwrap_or(false),
             max_connections: limit.parse().unwrap_or(0),
-        })
+        };
+        Ok::<_, sqlx::Error>(copy.map(|()| found))
     };
-    look.await.map_err(|error| cannot_connect(&connect, &error))
+    look.await
+        .map_err(|error| cannot_connect(&connect, &error))?
+}
+
+/// Names the database at a place.
+fn of_place(place: &str) -> String {
+    format!("the database at {place}")
 }
 
 /// Returns the schema version; `None` if there is no schema of ours.
@@ -240,20 +301,36 @@ async fn schema(connection: &mut PgConnection) -> sqlx::Result<Option<usize>> {
     Ok(version.and_then(|version| usize::try_from(version).ok()))
 }
 
-async fn migrate(place: &str, connection: &mut PgConnection) -> Result<(), StoreError> {
-    let failed = |what: String| StoreError::Failed(format!("the database at {place} {what}"));
+async fn migrate(
+    place: &str,
+    connection: &mut PgConnection,
+    purpose: Purpose,
+    name: &str,
+) -> Result<(), StoreError> {
+    let failed = |what: String| StoreError::Failed(format!("{} {what}", of_place(place)));
     let of_sql = |error: sqlx::Error| failed(format!("cannot be updated: {}", sentence(&error)));
     let mut transaction = connection.begin().await.map_err(of_sql)?;
     sqlx::raw_sql("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
         .execute(&mut *transaction)
         .await
         .map_err(of_sql)?;
+    if purpose == Purpose::Use && !presence::is_free(&mut transaction).await.map_err(of_sql)? {
+        return Err(failed(
+            "is being copied by `planwright store copy`: start again when that has ended"
+                .to_owned(),
+        ));
+    }
     sqlx::query("SELECT pg_advisory_xact_lock($1)")
         .bind(Lock::Schema.key())
         .execute(&mut *transaction)
         .await
         .map_err(of_sql)?;
     let schema = schema(&mut transaction).await.map_err(of_sql)?;
+    if schema.is_none() && purpose == Purpose::CopyFrom {
+        return Err(failed(
+            "is not one of planwright: name that of the bot".to_owned(),
+        ));
+    }
     if schema.is_none() {
         let tables: i64 = sqlx::query_scalar(
             "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()",
@@ -299,6 +376,16 @@ async fn migrate(place: &str, connection: &mut PgConnection) -> Result<(), Store
             MigrateError::Execute(error) => of_sql(error),
             other => failed(format!("cannot be updated: {other}")),
         })?;
+    let mut either = Connection::from(&mut *transaction);
+    if purpose != Purpose::CopyInto {
+        copy_of::refuse_incomplete(&mut either, &of_place(place)).await?;
+    }
+    if purpose == Purpose::Use {
+        copy_of::forget(&mut either).await?;
+        presence::enter(&mut transaction, name)
+            .await
+            .map_err(of_sql)?;
+    }
     transaction.commit().await.map_err(of_sql)?;
     if schema.is_none() {
         tracing::info!(database = place, "made the tables in a new database");

@@ -386,7 +386,7 @@ async fn insert_deliveries(
     deliveries: impl Iterator<Item = &EncodedDelivery>,
 ) -> Result<HashSet<String>, WriteError> {
     let (payloads, rows) = delivery_rows(deliveries);
-    let values = [json(&rows)?, Value::Bytes(&payloads.0)];
+    let values = [json(&rows)?, Value::Bytes(Some(&payloads.0))];
     let new = connection.scalars(INSERT_DELIVERIES, &values).await?;
     Ok(new.into_iter().collect())
 }
@@ -404,7 +404,7 @@ async fn insert_runs(
     connection
         .execute(INSERT_RUNS, &[json(&runs.rows)?])
         .await?;
-    let values = [json(&runs.texts)?, Value::Bytes(&runs.triggers.0)];
+    let values = [json(&runs.texts)?, Value::Bytes(Some(&runs.triggers.0))];
     connection.execute(INSERT_TEXTS, &values).await?;
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
 
+use super::super::copy_of::Purpose;
 use super::super::errors::{failed, sentence};
 use super::{changes, open};
 use crate::engine::store::StoreError;
@@ -48,7 +49,7 @@ pub async fn inspect(path: &Path) -> Result<Inspected, StoreError> {
         .filename(path)
         .read_only(true)
         .immutable(alone);
-    open::check_content(path, &options, &record, recorded).await?;
+    open::check_content(path, &options, &record, recorded, Purpose::Use).await?;
     let reader = SqlitePoolOptions::new()
         .max_connections(1)
         .connect_with(options)

@@ -10,8 +10,10 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, S
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
 use tokio::sync::Notify;
 
+use super::super::copy_of::{self, Purpose};
 use super::super::errors::{failed, sentence};
 use super::super::migrations::migrator;
+use super::super::sql::Connection as Either;
 use super::changes::{self, Changes};
 use super::writer::{Resources, Writer};
 use super::{SqliteDatabase, SqliteOptions};
@@ -86,6 +88,7 @@ const MAX_LINKS: u32 = 40;
 pub(crate) async fn open(
     path: &Path,
     options: &SqliteOptions,
+    purpose: Purpose,
 ) -> Result<SqliteDatabase, StoreError> {
     // SQLite also keeps the WAL beside the target of a symbolic link.
     let path = &real_path(path);
@@ -99,7 +102,7 @@ pub(crate) async fn open(
         .filename(path)
         .busy_timeout(options.busy_timeout)
         .disable_statement_logging();
-    check_content(path, &plain, &record, recorded).await?;
+    check_content(path, &plain, &record, recorded, purpose).await?;
     match was {
         FileState::Missing => tracing::info!(path = %path.display(), "made a new database"),
         FileState::Empty => tracing::warn!(
@@ -124,6 +127,9 @@ pub(crate) async fn open(
         .thread_name(|_| "store-writer".to_owned());
     let mut connection = writing.connect().await.map_err(|e| cannot_open(path, &e))?;
     migrate(path, &mut connection).await?;
+    if purpose == Purpose::Use {
+        copy_of::forget(&mut Either::from(&mut connection)).await?;
+    }
     let count = count_start(&mut connection)
         .await
         .map_err(|error| cannot_open(path, &error))?;
@@ -172,6 +178,9 @@ pub(crate) async fn open_for_reading(path: &Path) -> Result<sqlx::SqlitePool, St
             "{shown} is not a database of this version of planwright; store.path must be that of the running bot"
         )));
     }
+    let mut connection = reader.acquire().await.map_err(failed)?;
+    copy_of::refuse_incomplete(&mut Either::from(&mut *connection), &shown.to_string()).await?;
+    drop(connection);
     Ok(reader)
 }
 
@@ -201,7 +210,7 @@ pub(super) fn check(path: &Path) -> Result<(), StoreError> {
 }
 
 /// Resolves every symbolic link, including one whose target does not exist yet.
-pub(super) fn real_path(path: &Path) -> PathBuf {
+pub(crate) fn real_path(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
         if let Ok(real) = path.canonicalize() {
@@ -372,7 +381,9 @@ pub(super) async fn check_content(
     plain: &SqliteConnectOptions,
     record: &Path,
     recorded: Option<i64>,
+    purpose: Purpose,
 ) -> Result<(), StoreError> {
+    let place = path.display().to_string();
     let look = async {
         let mut connection = plain.connect().await?;
         let id: i32 = sqlx::query_scalar("PRAGMA application_id")
@@ -385,7 +396,12 @@ pub(super) async fn check_content(
         .fetch_one(&mut connection)
         .await?;
         let content = if id == APPLICATION_ID {
-            Content::Ours(changes::counted(&mut connection).await?)
+            let count = changes::counted(&mut connection).await?;
+            let either = &mut Either::from(&mut connection);
+            match copy_of::refuse_incomplete(either, &place).await {
+                Err(error) if purpose != Purpose::CopyInto => Content::Unfinished(error),
+                _ => Content::Ours(count),
+            }
         } else if id == 0 && tables == 0 {
             Content::Ours(0)
         } else {
@@ -396,9 +412,9 @@ pub(super) async fn check_content(
     };
     match look.await.map_err(|error| cannot_open(path, &error))? {
         Content::Foreign => Err(StoreError::Failed(format!(
-            "{} is the database of another program: choose another path",
-            path.display()
+            "{place} is the database of another program: choose another path"
         ))),
+        Content::Unfinished(error) => Err(error),
         Content::Ours(count) => match recorded {
             Some(recorded) if count < recorded => Err(StoreError::Lost(format!(
                 "{} holds {count} of the {recorded} changes that {} records: put back the -wal \
@@ -417,6 +433,8 @@ pub(super) async fn check_content(
 enum Content {
     /// A database of ours, with the number of changes it holds.
     Ours(i64),
+    /// A database of ours that is being copied into.
+    Unfinished(StoreError),
     /// A database of another program.
     Foreign,
 }
