@@ -115,9 +115,9 @@ mod simulator_program;
 mod simulator_support;
 mod simulator_webhooks;
 mod store_contract;
-mod store_inbox;
 #[cfg(unix)]
 mod store_copy;
+mod store_inbox;
 mod store_kill;
 mod store_migrations;
 mod store_model;

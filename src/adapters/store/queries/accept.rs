@@ -133,6 +133,17 @@ pub(crate) struct EncodedDelivery {
     runs: Vec<EncodedRun>,
 }
 
+/// What a delivery or a run is recognised by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Name {
+    /// The GUID of the delivery.
+    Guid,
+    /// The deduplication key of the delivery.
+    Said,
+    /// The id of a run.
+    Run,
+}
+
 #[derive(Debug)]
 struct EncodedRun {
     id: RunId,
@@ -186,12 +197,11 @@ impl EncodedDelivery {
         self.new.source != Source::Webhook
     }
 
-    /// What must be unique: its GUID, what was said where, and the ids of its runs, each with its
-    /// kind.
-    pub(crate) fn names(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        let said = self.new.dedup_key.as_deref().map(|said| ("said", said));
-        let runs = self.runs.iter().map(|run| ("run", &*run.id.0));
-        [("guid", &*self.new.guid)]
+    /// Returns what must be unique.
+    pub(crate) fn names(&self) -> impl Iterator<Item = (Name, &str)> {
+        let said = self.new.dedup_key.as_deref().map(|said| (Name::Said, said));
+        let runs = self.runs.iter().map(|run| (Name::Run, &*run.id.0));
+        [(Name::Guid, &*self.new.guid)]
             .into_iter()
             .chain(said)
             .chain(runs)

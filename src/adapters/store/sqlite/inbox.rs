@@ -14,8 +14,9 @@ use std::hash::{BuildHasher as _, RandomState};
 use sqlx::{Row as _, SqliteConnection};
 
 use super::super::errors::{WriteError, is_about_the_row, sentence};
-use super::super::queries::accept::{EncodedDelivery, delivery_rows, run_rows};
+use super::super::queries::accept::{EncodedDelivery, Name, delivery_rows, run_rows};
 use super::super::sql::to_json;
+use crate::engine::store::StoreError;
 
 /// Maximum number of deliveries in the inbox, which bounds memory (some 70 bytes each) and the time
 /// that the next start takes (some 2 seconds).
@@ -25,14 +26,16 @@ const MAX_DELIVERIES: usize = 65_536;
 /// deliveries do not wait for long: some 5 ms.
 const MAX_CHANGES: u64 = 1_000;
 
-/// Writes the row, if all its deliveries are new.
+/// Writes the row, if all its deliveries are new. The last three parameters are the GUIDs, what was
+/// said where, and the ids of the runs: lists of texts, because a list of rows would be parsed once
+/// more for each of its values.
 pub(super) const WRITE: &str = "
 BEGIN IMMEDIATE;
 INSERT INTO inbox (payloads, deliveries, runs, triggers, texts)
 SELECT ?1, ?2, ?3, ?4, ?5
-WHERE NOT EXISTS (SELECT 1 FROM json_each(?2) AS new CROSS JOIN deliveries WHERE deliveries.guid = new.value ->> 0)
-  AND NOT EXISTS (SELECT 1 FROM json_each(?2) AS new CROSS JOIN deliveries WHERE deliveries.said = new.value ->> 7)
-  AND NOT EXISTS (SELECT 1 FROM json_each(?3) AS new CROSS JOIN runs WHERE runs.id = new.value ->> 3)
+WHERE NOT EXISTS (SELECT 1 FROM json_each(?6) AS new CROSS JOIN deliveries WHERE deliveries.guid = new.value)
+  AND NOT EXISTS (SELECT 1 FROM json_each(?7) AS new CROSS JOIN deliveries WHERE deliveries.said = new.value)
+  AND NOT EXISTS (SELECT 1 FROM json_each(?8) AS new CROSS JOIN runs WHERE runs.id = new.value)
 RETURNING id AS value;
 UPDATE pulse SET beats = beats + 1 WHERE id = 1 RETURNING beats AS value;
 COMMIT";
@@ -181,12 +184,20 @@ impl Inbox {
             .enumerate()
             .map(|(n, (_, start, length))| (count - 1 - n, start, length))
             .collect();
+        let names = |of: Name| -> Result<String, StoreError> {
+            let names = deliveries.iter().flat_map(EncodedDelivery::names);
+            let names = names.filter(|(name, _)| *name == of);
+            to_json(&names.map(|(_, text)| text).collect::<Vec<_>>())
+        };
         let values = sqlx::query_scalar::<_, i64>(WRITE)
             .bind(payloads.0)
             .bind(to_json(&delivery_rows)?)
             .bind(to_json(&runs.rows)?)
             .bind(runs.triggers.0)
             .bind(to_json(&texts)?)
+            .bind(names(Name::Guid)?)
+            .bind(names(Name::Said)?)
+            .bind(names(Name::Run)?)
             .fetch_all(connection)
             .await?;
         // The id of the row, unless a delivery is known, and the number of changes.
