@@ -1,6 +1,9 @@
 //! A storm of commands on many issues while the bot is killed repeatedly. Every acknowledged
 //! command is reported exactly once, in order.
 
+#[cfg(target_os = "linux")]
+mod replicas;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Instant;
 
@@ -10,8 +13,6 @@ use planwright::formats::block::{self, Content};
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 
-#[cfg(target_os = "linux")]
-use crate::support::postgres::{self, Server};
 use crate::support::rig::PLAN;
 use crate::support::system::{Options, RunRow, System};
 
@@ -20,15 +21,15 @@ use crate::support::system::{Options, RunRow, System};
 const OWNERS: usize = 10;
 const ISSUES_PER_OWNER: usize = 5;
 const KILLS: usize = 8;
-/// Commands, usually and with `PLANWRIGHT_STORM=full`.
-const COMMANDS: [usize; 2] = [200, 1_000];
-/// Commands to three processes, usually and with `PLANWRIGHT_STORM=full`.
-#[cfg(target_os = "linux")]
-const REPLICATED_COMMANDS: [usize; 2] = [120, 2_000];
-/// Rounds, with one fault each.
-#[cfg(target_os = "linux")]
-const ROUNDS: usize = 8;
 const SEED: u64 = 0x0070_1a44;
+
+/// Returns the seed, which `PLANWRIGHT_SEED` changes. It is printed, so that a failure shows it.
+fn seed() -> u64 {
+    let named = std::env::var("PLANWRIGHT_SEED").ok();
+    let seed = named.and_then(|text| text.parse().ok()).unwrap_or(SEED);
+    println!("PLANWRIGHT_SEED={seed}");
+    seed
+}
 
 /// A command as somebody commented it.
 struct Asked {
@@ -231,8 +232,16 @@ fn check_all(system: &System, asked: &[Asked], runs: &[RunRow]) -> usize {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_acknowledged_command_is_reported_exactly_once_however_often_the_bot_dies() {
-    let full = std::env::var("PLANWRIGHT_STORM").is_ok_and(|value| value == "full");
-    let count = COMMANDS[usize::from(full)];
+    storm(200).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "takes minutes: cargo test --test it a_thousand_commands -- --ignored --nocapture"]
+async fn a_thousand_commands_are_reported_exactly_once_however_often_the_bot_dies() {
+    storm(1_000).await;
+}
+
+async fn storm(count: usize) {
     let mut system = System::with(Options {
         // Whoever is first in line is at work at every kill: that must not pass for its own fault
         // here.
@@ -240,7 +249,7 @@ async fn every_acknowledged_command_is_reported_exactly_once_however_often_the_b
         ..Options::default()
     })
     .await;
-    let mut random = StdRng::seed_from_u64(SEED);
+    let mut random = StdRng::seed_from_u64(seed());
     let places = furnish(&system, OWNERS);
     let began = Instant::now();
     let mut asked = Vec::new();
@@ -275,94 +284,6 @@ async fn every_acknowledged_command_is_reported_exactly_once_however_often_the_b
     system.stop().await;
     println!(
         "{count} commands, {KILLS} kills, at least {refused} refused, {plans} plans, {} requests: {took:.1?}",
-        system.gate.requests()
-    );
-}
-
-/// Moves the wall clock of the process that loads it ten minutes ahead.
-#[cfg(target_os = "linux")]
-const CLOCK_AHEAD: &str = r#"
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <time.h>
-int clock_gettime(clockid_t id, struct timespec *time) {
-    static int (*real)(clockid_t, struct timespec *);
-    if (!real) real = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
-    int result = real(id, time);
-    if (id == CLOCK_REALTIME) time->tv_sec += 600;
-    return result;
-}
-"#;
-
-/// Builds the library with the compiler that Rust links with.
-#[cfg(target_os = "linux")]
-fn clock_ahead(folder: &std::path::Path) -> std::path::PathBuf {
-    let source = folder.join("ahead.c");
-    let library = folder.join("ahead.so");
-    std::fs::write(&source, CLOCK_AHEAD).unwrap();
-    let mut compiler = std::process::Command::new("cc");
-    compiler
-        .args(["-shared", "-fPIC", "-o"])
-        .arg(&library)
-        .arg(&source)
-        .arg("-ldl");
-    assert!(compiler.status().unwrap().success());
-    library
-}
-
-/// Three processes on one PostgreSQL server. One has a clock that is ahead, and in turn one is
-/// killed, one is stopped for longer than its leases, and the server crashes or cuts all
-/// connections.
-#[cfg(target_os = "linux")]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_acknowledged_command_is_reported_exactly_once_by_three_processes() {
-    let Some(mut server) = Server::start() else {
-        return;
-    };
-    let database = postgres::database_on(server.url()).await;
-    let folder = tempfile::tempdir().unwrap();
-    let full = std::env::var("PLANWRIGHT_STORM").is_ok_and(|value| value == "full");
-    let count = REPLICATED_COMMANDS[usize::from(full)];
-    let mut system = System::with(Options {
-        environment: vec![("PLANWRIGHT_WORKER_MAX_ATTEMPTS", "20".to_owned())],
-        postgres: Some((database.clone(), 3)),
-        preload: Some(clock_ahead(folder.path())),
-        ..Options::default()
-    })
-    .await;
-    let mut random = StdRng::seed_from_u64(SEED);
-    let places = furnish(&system, 2 * OWNERS);
-    let began = Instant::now();
-    let mut asked = Vec::new();
-    for round in 0..ROUNDS {
-        while asked.len() < count * (round + 1) / ROUNDS {
-            asked.push(ask(&system, &mut random, &places));
-        }
-        system.requests(random.random_range(1..200)).await;
-        match round % 4 {
-            0 => {
-                let killed = random.random_range(0..3);
-                system.kill_one(killed).await;
-                system.requests(random.random_range(1..50)).await;
-                system.start_one(killed).await;
-            }
-            1 => {
-                let stopped = random.random_range(0..3);
-                system.signal(stopped, "-STOP").await;
-                postgres::leases_end(&database).await;
-                system.signal(stopped, "-CONT").await;
-            }
-            2 => server.crash_and_resume(),
-            _ => postgres::cut_connections(&database).await,
-        }
-        system.redeliver_failed().await;
-    }
-    let runs = system.run_to_rest().await;
-    let took = began.elapsed();
-    assert_eq!(runs.len(), count, "all came through in the end");
-    let plans = check_all(&system, &asked, &runs);
-    println!(
-        "{count} commands, 3 processes, {plans} plans, {} requests: {took:.1?}",
         system.gate.requests()
     );
 }

@@ -289,19 +289,14 @@ pub(crate) async fn raw(url: &Url) -> PgConnection {
     PgConnection::connect(url.as_str()).await.unwrap()
 }
 
-/// Waits until no run is leased by a process that is stopped: until every lease that is held now has
-/// ended and its run was claimed again or has ended.
-pub(crate) async fn leases_end(url: &Url) {
+/// Waits until none of these leases, by run and fence, is held: each has ended and its run was
+/// claimed again or has ended.
+pub(crate) async fn leases_end(url: &Url, held: &[(String, i64)]) {
     let mut connection = raw(url).await;
-    let held: Vec<(String, i64)> =
-        sqlx::query_as("SELECT id, fence FROM runs WHERE state = 'running'")
-            .fetch_all(&mut connection)
-            .await
-            .unwrap();
     let start = Instant::now();
     loop {
         let mut still = 0;
-        for (id, fence) in &held {
+        for (id, fence) in held {
             let held: bool = sqlx::query_scalar(
                 "SELECT EXISTS (SELECT 1 FROM runs WHERE id = $1 AND fence = $2 AND state = 'running')",
             )

@@ -7,7 +7,7 @@
 
 mod gate;
 
-use std::collections::VecDeque;
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
@@ -58,7 +58,8 @@ pub(crate) struct Options {
     pub(crate) github_ahead_hours: i64,
     /// Additional environment variables of the bot.
     pub(crate) environment: Vec<(&'static str, String)>,
-    /// A PostgreSQL database, and as many processes as share it.
+    /// A PostgreSQL database, and as many processes as share it. Each names itself in the server's
+    /// parameter `planwright.process`, by its number.
     pub(crate) postgres: Option<(Url, usize)>,
     /// A library that is loaded into the last process.
     pub(crate) preload: Option<PathBuf>,
@@ -111,7 +112,9 @@ pub(crate) struct System {
     preload: Option<PathBuf>,
     /// The processes of the bot, where they run, and their addresses.
     bots: Vec<Option<(Child, Option<String>)>>,
-    log: Arc<Mutex<VecDeque<String>>>,
+    /// The processes that are frozen.
+    frozen: HashSet<usize>,
+    log: Arc<Mutex<Vec<String>>>,
     lines: watch::Sender<u64>,
 }
 
@@ -157,6 +160,7 @@ impl System {
                 .collect(),
             postgres: options.postgres.map(|(url, _)| url),
             preload: options.preload,
+            frozen: HashSet::new(),
             log: Arc::default(),
             lines: watch::Sender::new(0),
         };
@@ -279,11 +283,12 @@ impl System {
             .envs(transport)
             .envs(self.environment.iter().map(|(key, value)| (key, value)))
             .envs(preload.map(|library| ("LD_PRELOAD", library)))
-            .envs(
-                self.postgres
-                    .as_ref()
-                    .map(|url| ("PLANWRIGHT_STORE_URL", url.as_str())),
-            )
+            .envs(self.postgres.as_ref().map(|url| {
+                let mut url = url.clone();
+                url.query_pairs_mut()
+                    .append_pair("options[planwright.process]", &number.to_string());
+                ("PLANWRIGHT_STORE_URL", url.to_string())
+            }))
             .current_dir(self.folder.path())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -323,9 +328,32 @@ impl System {
 
     /// Directs webhooks to the processes that run.
     fn aim(&self) {
-        let running = self.bots.iter().flatten();
-        let targets = running.filter_map(|(_, target)| target.clone());
+        let awake = |number: &usize| !self.frozen.contains(number);
+        let running = self.bots.iter().enumerate();
+        let targets = running
+            .filter(|(number, _)| awake(number))
+            .filter_map(|(_, bot)| bot.as_ref()?.1.clone());
         self.sim.set_targets(targets.collect());
+    }
+
+    /// Stops one of the bot's processes (SIGSTOP), which therefore answers nothing, until
+    /// [`System::thaw`]. Further webhooks go to the others, as a load balancer would have it.
+    pub(crate) async fn freeze(&mut self, number: usize) {
+        self.signal(number, "-STOP").await;
+        self.frozen.insert(number);
+        self.aim();
+    }
+
+    /// Lets a frozen process continue.
+    pub(crate) async fn thaw(&mut self, number: usize) {
+        self.signal(number, "-CONT").await;
+        self.frozen.remove(&number);
+        self.aim();
+    }
+
+    /// Returns the lines of the bot's log, those of all processes together.
+    pub(crate) fn log(&self) -> Vec<String> {
+        self.log.lock().unwrap().clone()
     }
 
     fn child(&self) -> Option<&Child> {
@@ -333,7 +361,7 @@ impl System {
     }
 
     /// Sends a signal to one of the bot's processes.
-    pub(crate) async fn signal(&self, number: usize, signal: &str) {
+    async fn signal(&self, number: usize, signal: &str) {
         let (child, _) = self.bots[number].as_ref().expect("the bot runs");
         let id = child.id().expect("not awaited before").to_string();
         let sent = Command::new("kill").args([signal, &id]).status().await;
@@ -486,7 +514,7 @@ impl System {
         self.sim.settle().await;
         let all = self.sim.deliveries();
         let reached = |code: Option<u16>| code.is_some_and(|code| (200..300).contains(&code));
-        let done: std::collections::HashSet<&str> = all
+        let done: HashSet<&str> = all
             .iter()
             .filter(|one| reached(one.status_code))
             .map(|one| one.guid.as_str())
@@ -509,22 +537,26 @@ impl System {
 
     /// Waits until the bot has logged a line with `text` since its start.
     pub(crate) async fn logged(&self, text: &str) {
+        self.logged_times(text, 1).await;
+    }
+
+    /// Waits until the bot has logged this many lines with `text` since its start.
+    pub(crate) async fn logged_times(&self, text: &str, times: usize) {
         let mut lines = self.lines.subscribe();
         let waiting = async {
             lines.borrow_and_update();
-            while !self
-                .log
-                .lock()
-                .unwrap()
-                .iter()
-                .any(|line| line.contains(text))
-            {
+            while !self.has_logged(text, times) {
                 lines.changed().await.unwrap();
             }
         };
         if timeout(PATIENCE, waiting).await.is_err() {
-            self.give_up(&format!("`{text}` is not logged"));
+            self.give_up(&format!("`{text}` is not logged {times} times"));
         }
+    }
+
+    fn has_logged(&self, text: &str, times: usize) -> bool {
+        let log = self.log.lock().unwrap();
+        log.iter().filter(|line| line.contains(text)).count() >= times
     }
 
     /// Waits until the bot, which pulls, has read the delivery log once more to its end and has
@@ -537,7 +569,7 @@ impl System {
                 lines.changed().await.unwrap();
                 let log = self.log.lock().unwrap();
                 read += usize::from(
-                    log.back()
+                    log.last()
                         .is_some_and(|line| line.contains("delivery log read")),
                 );
             }
@@ -585,7 +617,7 @@ impl System {
         .await
         .unwrap();
         connection.close().await.unwrap();
-        let decided: std::collections::HashSet<String> = guids.into_iter().collect();
+        let decided: HashSet<String> = guids.into_iter().collect();
         let deliveries = self.sim.deliveries();
         let mut ours = deliveries
             .iter()
@@ -684,8 +716,8 @@ impl System {
 
     fn give_up(&self, why: &str) -> ! {
         let log = self.log.lock().unwrap();
-        let lines: Vec<&str> = log.iter().map(String::as_str).collect();
-        panic!("{why}\nthe bot's last lines:\n{}", lines.join("\n"));
+        let last = &log[log.len().saturating_sub(SHOWN)..];
+        panic!("{why}\nthe bot's last lines:\n{}", last.join("\n"));
     }
 }
 
@@ -726,12 +758,8 @@ async fn runs_on(url: &Url) -> Vec<RunRow> {
     rows.into_iter().map(row).collect()
 }
 
-fn keep(log: &Mutex<VecDeque<String>>, line: String) {
-    let mut log = log.lock().unwrap();
-    if log.len() == SHOWN {
-        log.pop_front();
-    }
-    log.push_back(line);
+fn keep(log: &Mutex<Vec<String>>, line: String) {
+    log.lock().unwrap().push(line);
 }
 
 /// Returns the bot's address if the log line reports it.
