@@ -10,11 +10,42 @@ use planwright::engine::model::run::State;
 use planwright::formats::plan::document::plan_text;
 
 use crate::support::rig::PLAN;
+#[cfg(unix)]
+use crate::support::system::Options;
 use crate::support::system::{Moment, System};
 
 const REPO: &str = "acme/search";
 /// Cases at work at the same time.
 const TOGETHER: usize = 4;
+/// Kills at the same time where the next process waits for the end of a lease.
+const WAITING: usize = 8;
+
+/// The store of the bot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum On {
+    Sqlite,
+    Postgres,
+}
+
+impl On {
+    /// Starts the whole system; `None` if there is no PostgreSQL, which is reported.
+    async fn system(self) -> Option<System> {
+        if self == Self::Sqlite {
+            return Some(System::start().await);
+        }
+        #[cfg(unix)]
+        return Some(
+            System::with(Options {
+                postgres: Some((crate::support::postgres::database().await?, 1)),
+                environment: vec![("PLANWRIGHT_STORE_MAX_CONNECTIONS", "3".to_owned())],
+                ..Options::default()
+            })
+            .await,
+        );
+        #[cfg(not(unix))]
+        None
+    }
+}
 
 /// How somebody asks for a save.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,8 +66,8 @@ struct Scene {
 }
 
 impl Scene {
-    async fn new(way: Way) -> Self {
-        let system = System::start().await;
+    async fn new(on: On, way: Way) -> Option<Self> {
+        let system = on.system().await?;
         system.repository(REPO, false);
         let mut plan = PLAN.to_owned();
         if way == Way::Label {
@@ -46,13 +77,13 @@ impl Scene {
         }
         let opened = system.sim.open_issue(REPO, "bob", "Search is slow", &plan);
         system.sim.settle().await;
-        Self {
+        Some(Self {
             system,
             way,
             plan,
             issue: opened.unwrap(),
             asked: None,
-        }
+        })
     }
 
     fn ask(&mut self) {
@@ -100,17 +131,17 @@ impl Scene {
     }
 }
 
-/// Methods of the writes of a save that nothing disturbs.
-async fn writes_of_a_save(way: Way) -> Vec<Method> {
-    let mut scene = Scene::new(way).await;
+/// Methods of the writes of a save that nothing disturbs; `None` if there is no such store.
+async fn writes_of_a_save(on: On, way: Way) -> Option<Vec<Method>> {
+    let mut scene = Scene::new(on, way).await?;
     scene.ask();
     scene.assert_saved_once("undisturbed").await;
     scene.system.stop().await;
-    scene.system.gate.writes()
+    Some(scene.system.gate.writes())
 }
 
-async fn killed_at(way: Way, write: usize, moment: Moment) {
-    let mut scene = Scene::new(way).await;
+async fn killed_at(on: On, way: Way, write: usize, moment: Moment) {
+    let mut scene = Scene::new(on, way).await.unwrap();
     scene.system.gate.arm(write, moment);
     scene.ask();
     scene.system.caught().await;
@@ -118,29 +149,42 @@ async fn killed_at(way: Way, write: usize, moment: Moment) {
     scene.system.start_bot().await;
     // The kill may have come before the acknowledgement.
     scene.system.redeliver_failed().await;
-    let case = format!("{way:?}: killed {moment:?} write {write}");
+    let case = format!("{on:?}, {way:?}: killed {moment:?} write {write}");
     scene.assert_saved_once(&case).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn kill_9_at_any_write_leaves_exactly_one_plan() {
+async fn kill_at_every_write(on: On, together: usize) {
     for way in [Way::Command, Way::Label] {
-        let writes = writes_of_a_save(way).await.len();
+        let Some(writes) = writes_of_a_save(on, way).await else {
+            return;
+        };
+        let writes = writes.len();
         assert!(writes >= 8, "{writes}");
         let began = Instant::now();
         let moments = [Moment::Before, Moment::During, Moment::After];
         let cases =
-            (0..writes).flat_map(|write| moments.map(|moment| killed_at(way, write, moment)));
-        let cases = stream::iter(cases).buffer_unordered(TOGETHER);
+            (0..writes).flat_map(|write| moments.map(|moment| killed_at(on, way, write, moment)));
+        let cases = stream::iter(cases).buffer_unordered(together);
         let count = Box::pin(cases.count()).await;
         println!("{way:?}: {count} kills in {:.1?}", began.elapsed());
         assert_eq!(count, 3 * writes);
     }
 }
 
-async fn answer_spoilt_at(way: Way, write: usize, methods: &[Method], trouble: FaultKind) {
-    let case = format!("{way:?}: {trouble:?} at write {write}");
-    let mut scene = Scene::new(way).await;
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn kill_9_at_any_write_leaves_exactly_one_plan() {
+    kill_at_every_write(On::Sqlite, TOGETHER).await;
+}
+
+/// The next process finds the lease of the killed one, and waits for its end.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn kill_9_at_any_write_leaves_exactly_one_plan_with_postgres() {
+    kill_at_every_write(On::Postgres, WAITING).await;
+}
+
+async fn answer_spoilt_at(on: On, way: Way, write: usize, methods: &[Method], trouble: FaultKind) {
+    let case = format!("{on:?}, {way:?}: {trouble:?} at write {write}");
+    let mut scene = Scene::new(on, way).await.unwrap();
     let method = &methods[write];
     let earlier = methods[..write].iter().filter(|other| *other == method);
     let earlier = u32::try_from(earlier.count()).unwrap();
@@ -151,20 +195,31 @@ async fn answer_spoilt_at(way: Way, write: usize, methods: &[Method], trouble: F
     assert_eq!(scene.system.sim.faults().injected(), 1, "{case}");
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_502_or_no_answer_after_any_write_leaves_exactly_one_plan() {
+async fn spoil_every_answer(on: On) {
     for way in [Way::Command, Way::Label] {
-        let methods = &writes_of_a_save(way).await;
+        let Some(methods) = &writes_of_a_save(on, way).await else {
+            return;
+        };
         let began = Instant::now();
         let troubles = [FaultKind::BadGatewayAfter, FaultKind::LostResponse];
         let cases = (0..methods.len()).flat_map(|write| {
             troubles
                 .clone()
-                .map(|trouble| answer_spoilt_at(way, write, methods, trouble))
+                .map(|trouble| answer_spoilt_at(on, way, write, methods, trouble))
         });
         let cases = stream::iter(cases).buffer_unordered(TOGETHER);
         let count = Box::pin(cases.count()).await;
         println!("{way:?}: {count} spoilt answers in {:.1?}", began.elapsed());
         assert_eq!(count, 2 * methods.len());
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_502_or_no_answer_after_any_write_leaves_exactly_one_plan() {
+    spoil_every_answer(On::Sqlite).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_502_or_no_answer_after_any_write_leaves_exactly_one_plan_with_postgres() {
+    spoil_every_answer(On::Postgres).await;
 }

@@ -14,14 +14,14 @@ use planwright::engine::store::Store;
 use planwright::formats::command::Command;
 
 use crate::support::fake_forge::{Fault, Happening, Issue, Unripe, Where};
-use crate::support::rig::{HERE, PLAN, Rig};
+use crate::support::rig::{HERE, On, PLAN, Rig};
 
 /// The longest lag of lists that a save has to bear.
 const LAG: Duration = Duration::from_mins(1);
 
 /// How many writes a save needs that nothing disturbs.
-async fn writes_of_a_save() -> u64 {
-    let rig = Rig::new().await;
+async fn writes_of_a_save(on: &On) -> u64 {
+    let rig = Rig::fresh(on).await;
     rig.say(Command::SavePlan).await;
     rig.settle().await;
     let writes = rig.forge.world.lock().unwrap().writes;
@@ -30,14 +30,9 @@ async fn writes_of_a_save() -> u64 {
 }
 
 /// Saves with `disturb` done to the rig first; the process dies where a fault says so.
-async fn save(disturb: impl FnOnce(&Rig)) -> (Rig, State) {
-    let rig = Rig::new().await;
-    let state = save_with(&rig, disturb).await;
-    (rig, state)
-}
-
-async fn save_with(rig: &Rig, disturb: impl FnOnce(&Rig)) -> State {
-    disturb(rig);
+async fn save(on: &On, disturb: impl FnOnce(&Rig)) -> (Rig, State) {
+    let rig = Rig::fresh(on).await;
+    disturb(&rig);
     let dies = {
         let world = rig.forge.world.lock().unwrap();
         let mut faults = world.faults.values();
@@ -59,7 +54,8 @@ async fn save_with(rig: &Rig, disturb: impl FnOnce(&Rig)) -> State {
         rig.recover_from_death().await;
     }
     rig.settle().await;
-    rig.state(&run).await
+    let state = rig.state(&run).await;
+    (rig, state)
 }
 
 /// Open plan issues.
@@ -108,6 +104,48 @@ fn assert_reactions(rig: &Rig, wanted: &[Reaction], case: &str) {
     assert_eq!(reactions, wanted, "{case}");
 }
 
+/// Tests every function on both stores.
+macro_rules! on_both {
+    ($($name:ident)*) => {
+        mod sqlite {
+            $(#[tokio::test]
+            async fn $name() {
+                super::$name(&super::On::Sqlite).await;
+            })*
+        }
+        #[cfg(unix)]
+        mod postgres {
+            $(#[tokio::test]
+            async fn $name() {
+                if let Some(on) = super::On::postgres().await {
+                    super::$name(&on).await;
+                }
+            })*
+        }
+    };
+}
+on_both! {
+    a_fault_at_any_write_with_lists_that_lag_by_a_minute_leaves_exactly_one_plan
+    a_404_or_422_on_what_was_just_created_is_waited_out_whatever_else_goes_wrong
+    one_404_at_any_write_leaves_one_plan_and_one_report
+    refused_reactions_never_decide_how_a_run_ends
+    a_conversation_locked_at_any_write_does_not_keep_the_plan_from_being_saved
+    a_conversation_deleted_at_any_write_leaves_a_reported_plan_or_none
+    a_transferred_issue_is_followed_from_any_write_on
+    a_repository_archived_at_any_write_ends_the_run_as_what_happened
+    a_plan_issue_that_disappears_at_any_write_is_reported_and_a_retry_saves_one_plan
+    a_retry_long_after_replaces_a_plan_issue_that_was_deleted_meanwhile
+    a_plan_that_exists_twice_after_an_even_longer_lag_is_closed_with_a_link
+    a_comment_that_exists_twice_after_an_even_longer_lag_is_deleted
+    a_host_whose_clock_is_hours_wrong_posts_nothing_twice
+    a_list_without_the_commands_own_comment_is_stale_and_read_again
+    a_list_shorter_than_the_issue_says_is_read_again_after_a_label
+    a_deleted_command_comment_does_not_make_the_run_wait
+    a_hidden_comment_is_never_read_as_the_plan
+    help_that_cannot_be_posted_is_no_success_and_a_cancel_is_one
+    a_closing_reaction_that_always_fails_does_not_fail_a_saved_plan
+}
+
 const FAULTS: [Fault; 5] = [
     Fault::LostBefore,
     Fault::LostAfter,
@@ -116,13 +154,12 @@ const FAULTS: [Fault; 5] = [
     Fault::Limited(Duration::from_mins(10)),
 ];
 
-#[tokio::test]
-async fn a_fault_at_any_write_with_lists_that_lag_by_a_minute_leaves_exactly_one_plan() {
+async fn a_fault_at_any_write_with_lists_that_lag_by_a_minute_leaves_exactly_one_plan(on: &On) {
     // A wait in between takes one more edit of the status comment.
-    for at in 1..=writes_of_a_save().await + 1 {
+    for at in 1..=writes_of_a_save(on).await + 1 {
         for fault in FAULTS {
             let case = format!("{fault:?} at write {at}");
-            let (rig, state) = save(|rig| {
+            let (rig, state) = save(on, |rig| {
                 rig.forge.world.lock().unwrap().lag = LAG;
                 rig.forge.fail(at, fault);
             })
@@ -133,32 +170,9 @@ async fn a_fault_at_any_write_with_lists_that_lag_by_a_minute_leaves_exactly_one
     }
 }
 
-/// The process that died is replaced by another one, which waits for the end of the lease.
-#[cfg(unix)]
-#[tokio::test]
-async fn a_fault_at_any_write_leaves_exactly_one_plan_with_postgres() {
-    for at in 1..=writes_of_a_save().await + 1 {
-        for fault in FAULTS {
-            let case = format!("{fault:?} at write {at}");
-            let Some(rig) = Rig::on_postgres().await else {
-                return;
-            };
-            let state = save_with(&rig, |rig| {
-                rig.forge.world.lock().unwrap().lag = LAG;
-                rig.forge.fail(at, fault);
-            })
-            .await;
-            assert_saved_once(&rig, state, &case);
-            assert_reactions(&rig, &[Reaction::Rocket], &case);
-            rig.store.close().await;
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_404_or_422_on_what_was_just_created_is_waited_out_whatever_else_goes_wrong() {
+async fn a_404_or_422_on_what_was_just_created_is_waited_out_whatever_else_goes_wrong(on: &On) {
     for how in [Unripe::NotFound, Unripe::Unprocessable] {
-        let (rig, state) = save(|rig| {
+        let (rig, state) = save(on, |rig| {
             let within = Duration::from_secs(20);
             rig.forge.world.lock().unwrap().unripe = Some((within, how));
         })
@@ -168,7 +182,7 @@ async fn a_404_or_422_on_what_was_just_created_is_waited_out_whatever_else_goes_
         for at in 1..=writes {
             for fault in FAULTS {
                 let case = format!("{how:?} with {fault:?} at write {at}");
-                let (rig, state) = save(|rig| {
+                let (rig, state) = save(on, |rig| {
                     let mut world = rig.forge.world.lock().unwrap();
                     world.unripe = Some((Duration::from_secs(20), how));
                     world.lag = LAG;
@@ -181,22 +195,20 @@ async fn a_404_or_422_on_what_was_just_created_is_waited_out_whatever_else_goes_
     }
 }
 
-#[tokio::test]
-async fn one_404_at_any_write_leaves_one_plan_and_one_report() {
-    for at in 1..=writes_of_a_save().await {
+async fn one_404_at_any_write_leaves_one_plan_and_one_report(on: &On) {
+    for at in 1..=writes_of_a_save(on).await {
         let case = format!("404 at write {at}");
-        let (rig, state) = save(|rig| rig.forge.fail(at, Fault::Missing)).await;
+        let (rig, state) = save(on, |rig| rig.forge.fail(at, Fault::Missing)).await;
         assert_saved_once(&rig, state, &case);
     }
 }
 
-#[tokio::test]
-async fn refused_reactions_never_decide_how_a_run_ends() {
-    let writes = writes_of_a_save().await;
+async fn refused_reactions_never_decide_how_a_run_ends(on: &On) {
+    let writes = writes_of_a_save(on).await;
     for at in 0..=writes {
         for fault in FAULTS {
             let case = format!("{fault:?} at write {at}");
-            let (rig, state) = save(|rig| {
+            let (rig, state) = save(on, |rig| {
                 rig.forge.world.lock().unwrap().no_reactions = true;
                 rig.forge.fail(at, fault);
             })
@@ -210,7 +222,7 @@ async fn refused_reactions_never_decide_how_a_run_ends() {
         ("ada", 8, "no_plan_found"),
         ("eve", HERE, "permission_denied"),
     ] {
-        let rig = Rig::new().await;
+        let rig = Rig::fresh(on).await;
         rig.forge.open(8, "Chat", &["hello"]);
         rig.forge.world.lock().unwrap().no_reactions = true;
         let id = if login == "ada" { 7 } else { 9 };
@@ -241,12 +253,12 @@ fn assert_reported_somewhere(rig: &Rig, reason: &str, case: &str) {
     assert!(text.starts_with(&why), "{case}: {report}");
 }
 
-#[tokio::test]
-async fn a_conversation_locked_at_any_write_does_not_keep_the_plan_from_being_saved() {
-    for at in 1..=writes_of_a_save().await {
+async fn a_conversation_locked_at_any_write_does_not_keep_the_plan_from_being_saved(on: &On) {
+    for at in 1..=writes_of_a_save(on).await {
         for lock in [Happening::Lock, Happening::LockEdits] {
             let case = format!("{lock:?} at write {at}");
-            let (rig, state) = save(|rig| rig.forge.happen(at, lock, Where::Number(HERE))).await;
+            let (rig, state) =
+                save(on, |rig| rig.forge.happen(at, lock, Where::Number(HERE))).await;
             assert_eq!(state, State::Succeeded, "{case}");
             let plans = plans(&rig);
             assert_eq!(plans.len(), 1, "{case}");
@@ -256,13 +268,12 @@ async fn a_conversation_locked_at_any_write_does_not_keep_the_plan_from_being_sa
     }
 }
 
-#[tokio::test]
-async fn a_conversation_deleted_at_any_write_leaves_a_reported_plan_or_none() {
+async fn a_conversation_deleted_at_any_write_leaves_a_reported_plan_or_none(on: &On) {
     let mut saved = 0;
-    for at in 1..=writes_of_a_save().await {
+    for at in 1..=writes_of_a_save(on).await {
         let case = format!("deleted at write {at}");
         let delete = Happening::Delete;
-        let (rig, state) = save(|rig| rig.forge.happen(at, delete, Where::Number(HERE))).await;
+        let (rig, state) = save(on, |rig| rig.forge.happen(at, delete, Where::Number(HERE))).await;
         let plans = plans(&rig);
         if state == State::Succeeded {
             saved += 1;
@@ -283,12 +294,14 @@ async fn a_conversation_deleted_at_any_write_leaves_a_reported_plan_or_none() {
     assert!(saved >= 4, "{saved}");
 }
 
-#[tokio::test]
-async fn a_transferred_issue_is_followed_from_any_write_on() {
-    for at in 1..=writes_of_a_save().await {
+async fn a_transferred_issue_is_followed_from_any_write_on(on: &On) {
+    for at in 1..=writes_of_a_save(on).await {
         let case = format!("transferred at write {at}");
         let transfer = Happening::Transfer;
-        let (rig, state) = save(|rig| rig.forge.happen(at, transfer, Where::Number(HERE))).await;
+        let (rig, state) = save(on, |rig| {
+            rig.forge.happen(at, transfer, Where::Number(HERE))
+        })
+        .await;
         assert_eq!(state, State::Succeeded, "{case}");
         let plans = plans(&rig);
         assert_eq!(plans.len(), 1, "{case}");
@@ -301,13 +314,12 @@ async fn a_transferred_issue_is_followed_from_any_write_on() {
     }
 }
 
-#[tokio::test]
-async fn a_repository_archived_at_any_write_ends_the_run_as_what_happened() {
+async fn a_repository_archived_at_any_write_ends_the_run_as_what_happened(on: &On) {
     let mut ends = Vec::new();
-    for at in 1..=writes_of_a_save().await {
+    for at in 1..=writes_of_a_save(on).await {
         let case = format!("archived at write {at}");
         let archive = Happening::Archive;
-        let (rig, state) = save(|rig| rig.forge.happen(at, archive, Where::Number(HERE))).await;
+        let (rig, state) = save(on, |rig| rig.forge.happen(at, archive, Where::Number(HERE))).await;
         let plans = plans(&rig);
         let complete = plans.iter().any(|(_, plan)| is_complete(&rig, plan));
         assert!(plans.len() <= 1, "{case}: {plans:#?}");
@@ -330,13 +342,12 @@ async fn a_repository_archived_at_any_write_ends_the_run_as_what_happened() {
     assert!(ends.contains(&State::Failed) && ends.contains(&State::Succeeded));
 }
 
-#[tokio::test]
-async fn a_plan_issue_that_disappears_at_any_write_is_reported_and_a_retry_saves_one_plan() {
-    let writes = writes_of_a_save().await;
+async fn a_plan_issue_that_disappears_at_any_write_is_reported_and_a_retry_saves_one_plan(on: &On) {
+    let writes = writes_of_a_save(on).await;
     for happening in [Happening::Delete, Happening::Transfer, Happening::Lock] {
         for at in 1..=writes {
             let case = format!("plan issue: {happening:?} at write {at}");
-            let (rig, state) = save(|rig| rig.forge.happen(at, happening, Where::Plan)).await;
+            let (rig, state) = save(on, |rig| rig.forge.happen(at, happening, Where::Plan)).await;
             let happened = {
                 let world = rig.forge.world.lock().unwrap();
                 !(world.deleted.is_empty() && world.moved.is_empty() && world.locked.is_empty())
@@ -368,10 +379,9 @@ async fn a_plan_issue_that_disappears_at_any_write_is_reported_and_a_retry_saves
     }
 }
 
-#[tokio::test]
-async fn a_retry_long_after_replaces_a_plan_issue_that_was_deleted_meanwhile() {
+async fn a_retry_long_after_replaces_a_plan_issue_that_was_deleted_meanwhile(on: &On) {
     // Write 5 is the plan comment.
-    let (rig, state) = save(|rig| rig.forge.fail(5, Fault::Forbidden)).await;
+    let (rig, state) = save(on, |rig| rig.forge.fail(5, Fault::Forbidden)).await;
     assert_eq!(state, State::Failed);
     let number = rig.forge.plans()[0].0;
     {
@@ -390,10 +400,9 @@ async fn a_retry_long_after_replaces_a_plan_issue_that_was_deleted_meanwhile() {
     assert!(said[0].contains("✅ Plan saved"), "{}", said[0]);
 }
 
-#[tokio::test]
-async fn a_plan_that_exists_twice_after_an_even_longer_lag_is_closed_with_a_link() {
+async fn a_plan_that_exists_twice_after_an_even_longer_lag_is_closed_with_a_link(on: &On) {
     for lag in [Duration::from_secs(90), Duration::from_secs(130)] {
-        let (rig, state) = save(|rig| {
+        let (rig, state) = save(on, |rig| {
             rig.forge.world.lock().unwrap().lag = lag;
             // Write 4 creates the issue.
             rig.forge.fail(4, Fault::LostAfter);
@@ -412,11 +421,10 @@ async fn a_plan_that_exists_twice_after_an_even_longer_lag_is_closed_with_a_link
     }
 }
 
-#[tokio::test]
-async fn a_comment_that_exists_twice_after_an_even_longer_lag_is_deleted() {
+async fn a_comment_that_exists_twice_after_an_even_longer_lag_is_deleted(on: &On) {
     // Write 2 creates the status comment, write 5 the plan comment.
     for at in [2, 5] {
-        let (rig, state) = save(|rig| {
+        let (rig, state) = save(on, |rig| {
             rig.forge.world.lock().unwrap().lag = Duration::from_secs(90);
             rig.forge.fail(at, Fault::LostAfter);
         })
@@ -425,12 +433,11 @@ async fn a_comment_that_exists_twice_after_an_even_longer_lag_is_deleted() {
     }
 }
 
-#[tokio::test]
-async fn a_host_whose_clock_is_hours_wrong_posts_nothing_twice() {
-    let writes = writes_of_a_save().await;
+async fn a_host_whose_clock_is_hours_wrong_posts_nothing_twice(on: &On) {
+    let writes = writes_of_a_save(on).await;
     for hours in [-5_i64, 5] {
         for at in 1..=writes {
-            let rig = Rig::new().await;
+            let rig = Rig::fresh(on).await;
             rig.forge.fail(at, Fault::LostAfter);
             rig.forge.shift(hours * 3_600_000);
             let trigger = Trigger {
@@ -455,10 +462,9 @@ fn command_in(rig: &Rig, id: u64) -> Trigger {
     }
 }
 
-#[tokio::test]
-async fn a_list_without_the_commands_own_comment_is_stale_and_read_again() {
+async fn a_list_without_the_commands_own_comment_is_stale_and_read_again(on: &On) {
     for seconds in [1, 3, 20, 60] {
-        let rig = Rig::new().await;
+        let rig = Rig::fresh(on).await;
         rig.forge.open(8, "Search is slow", &["It is."]);
         rig.forge.world.lock().unwrap().lag = Duration::from_secs(seconds);
         rig.forge.comment(8, PLAN);
@@ -471,9 +477,8 @@ async fn a_list_without_the_commands_own_comment_is_stale_and_read_again() {
     }
 }
 
-#[tokio::test]
-async fn a_list_shorter_than_the_issue_says_is_read_again_after_a_label() {
-    let rig = Rig::new().await;
+async fn a_list_shorter_than_the_issue_says_is_read_again_after_a_label(on: &On) {
+    let rig = Rig::fresh(on).await;
     rig.forge.open(8, "Search is slow", &["It is."]);
     rig.forge.world.lock().unwrap().lag = Duration::from_secs(5);
     rig.forge.comment(8, PLAN);
@@ -487,9 +492,8 @@ async fn a_list_shorter_than_the_issue_says_is_read_again_after_a_label() {
     assert_eq!(rig.state(&run).await, State::Succeeded);
 }
 
-#[tokio::test]
-async fn a_deleted_command_comment_does_not_make_the_run_wait() {
-    let rig = Rig::new().await;
+async fn a_deleted_command_comment_does_not_make_the_run_wait(on: &On) {
+    let rig = Rig::fresh(on).await;
     let began = rig.clock.now();
     let run = rig.say(Command::SavePlan).await;
     rig.settle().await;
@@ -497,9 +501,8 @@ async fn a_deleted_command_comment_does_not_make_the_run_wait() {
     assert_eq!(rig.clock.now(), began);
 }
 
-#[tokio::test]
-async fn a_hidden_comment_is_never_read_as_the_plan() {
-    let rig = Rig::new().await;
+async fn a_hidden_comment_is_never_read_as_the_plan(on: &On) {
+    let rig = Rig::fresh(on).await;
     rig.forge.open(8, "Search is slow", &["It is."]);
     let spam = rig.forge.comment(8, PLAN);
     rig.forge.world.lock().unwrap().hidden.push(Hidden {
@@ -522,14 +525,13 @@ async fn a_hidden_comment_is_never_read_as_the_plan() {
     );
 }
 
-#[tokio::test]
-async fn help_that_cannot_be_posted_is_no_success_and_a_cancel_is_one() {
+async fn help_that_cannot_be_posted_is_no_success_and_a_cancel_is_one(on: &On) {
     for (command, state) in [
         (Command::Help, State::Failed),
         (Command::Status, State::Failed),
         (Command::Cancel, State::Succeeded),
     ] {
-        let rig = Rig::new().await;
+        let rig = Rig::fresh(on).await;
         rig.forge.happen(1, Happening::Lock, Where::Number(HERE));
         let run = rig.say(command).await;
         rig.settle().await;
@@ -538,11 +540,10 @@ async fn help_that_cannot_be_posted_is_no_success_and_a_cancel_is_one() {
     }
 }
 
-#[tokio::test]
-async fn a_closing_reaction_that_always_fails_does_not_fail_a_saved_plan() {
+async fn a_closing_reaction_that_always_fails_does_not_fail_a_saved_plan(on: &On) {
     // The last two writes are 🚀, and 👀 that is taken off.
-    let writes = writes_of_a_save().await;
-    let (rig, state) = save(|rig| {
+    let writes = writes_of_a_save(on).await;
+    let (rig, state) = save(on, |rig| {
         for at in writes - 2..writes + 60 {
             rig.forge.fail(at, Fault::LostBefore);
         }

@@ -97,6 +97,8 @@ mod injection_formats;
 mod peer_claude;
 mod peer_octokit;
 mod peer_openapi;
+#[cfg(unix)]
+mod peer_pgbouncer;
 mod peer_probot;
 mod peer_webhook_examples;
 mod plan_stored;
@@ -114,6 +116,8 @@ mod simulator_places;
 mod simulator_program;
 mod simulator_support;
 mod simulator_webhooks;
+#[cfg(unix)]
+mod store_connections;
 mod store_contract;
 #[cfg(unix)]
 mod store_copy;
@@ -123,6 +127,8 @@ mod store_migrations;
 mod store_model;
 #[cfg(unix)]
 mod store_postgres;
+#[cfg(target_os = "linux")]
+mod store_power;
 #[cfg(unix)]
 mod store_replicas;
 mod store_sqlite;

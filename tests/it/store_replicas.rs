@@ -4,15 +4,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::join_all;
+use futures_util::future::{BoxFuture, join_all};
 use planwright::adapters::store::{PostgresOptions, SqlStore};
 use planwright::engine::model::run::State;
 use planwright::engine::replicas::{PlannedWrite, Replicas, Slot};
-use planwright::engine::store::{Accepted, ClaimLimits, RunOutcome, Store, StoreError};
+use planwright::engine::store::{Accepted, ClaimLimits, RunOutcome, SavedPlan, Store, StoreError};
 use secrecy::SecretString;
+use sqlx::Connection as _;
 use url::Url;
 
-use crate::store_contract::{LEASE, add, at, delivery, must_claim, new_run, state};
+use crate::store_contract::spending::{ANYTHING, scope, spent};
+use crate::store_contract::{LEASE, add, at, delivery, must_claim, new_run, progress, state};
 use crate::support::postgres::{Server, cut_connections, database, database_on, open, raw};
 
 /// Two stores on one new database, as of two processes.
@@ -112,6 +114,76 @@ async fn no_run_is_stranded_behind_one_that_ends_meanwhile() {
             .await
             .unwrap();
     }
+}
+
+/// Another process claims a run while its former worker writes about it: the writes wait for the
+/// claim, which has read the run without them, and are refused.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn late_writes_wait_for_a_claim_under_way_and_are_refused() {
+    let Some(url) = database().await else { return };
+    let store = open(&url).await;
+    let id = add(&store, "g", 0, new_run(1, 1)).await;
+    let late = must_claim(&store, 1).await.lease;
+    for key in ["retry", "drop", "end"] {
+        store.begin_effect(&late, key, at(2)).await.unwrap();
+    }
+    let begun = store.begin_turn(&late, "turn", scope(1, 7), &ANYTHING, at(2));
+    begun.await.unwrap().unwrap();
+
+    let mut other = raw(&url).await;
+    let mut claim = other.begin().await.unwrap();
+    sqlx::query("UPDATE runs SET fence = fence + 1, lease_owner = 'b' WHERE id = $1")
+        .bind(&id.0)
+        .execute(&mut *claim)
+        .await
+        .unwrap();
+    let store = &store;
+    let saved = SavedPlan {
+        run: id.clone(),
+        at: at(3),
+        text: "text".into(),
+        request: "request".into(),
+        complete: true,
+        issue: 1,
+        url: "https://github.com/o/r/issues/1".into(),
+        replaces: None,
+    };
+    let (progress, spent, done) = (progress(1), spent(1), RunOutcome::Succeeded);
+    let writes: Vec<BoxFuture<'_, Result<(), StoreError>>> = vec![
+        store.save_progress(&late, &progress),
+        Box::pin(async { store.begin_effect(&late, "new", at(3)).await.map(drop) }),
+        store.retry_effect(&late, "retry", at(3)),
+        store.drop_effect(&late, "drop"),
+        store.end_effect(&late, "end", "result", at(3)),
+        store.record_saved(&late, &saved),
+        store.end_turn(&late, "turn", &spent),
+        store.finish(&late, &done, at(3)),
+    ];
+    let count = i64::try_from(writes.len()).unwrap();
+    let commit = async {
+        let mut observer = raw(&url).await;
+        let waiting = "SELECT count(*) FROM pg_stat_activity
+                       WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        loop {
+            let waiting: i64 = sqlx::query_scalar(waiting)
+                .fetch_one(&mut observer)
+                .await
+                .unwrap();
+            if waiting == count {
+                break;
+            }
+        }
+        claim.commit().await.unwrap();
+    };
+    let commit = tokio::time::timeout(Duration::from_mins(1), commit);
+    let (results, committed) = tokio::join!(join_all(writes), commit);
+    committed.expect("every write waits for the claim");
+    for result in results {
+        assert!(matches!(result, Err(StoreError::Fenced(_))), "{result:?}");
+    }
+    assert_eq!(store.run(&id).await.unwrap().unwrap().progress, None);
+    assert_eq!(store.effects(&id).await.unwrap(), []);
+    assert_eq!(store.saved_at("1#1").await.unwrap(), []);
 }
 
 #[tokio::test]

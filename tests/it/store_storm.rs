@@ -134,7 +134,7 @@ async fn every_run_of_three_processes_ends_once_and_in_order() {
     storm(&stores).await;
 }
 
-async fn storm(stores: &[Arc<dyn Store>]) {
+pub(crate) async fn storm(stores: &[Arc<dyn Store>]) {
     let store = &stores[0];
     let mut ledger = Ledger::default();
     for n in 0..RUNS {

@@ -62,7 +62,18 @@ async fn worker(
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_message_told_while_its_run_parks_is_not_slept_over() {
     let (_directory, store) = fresh().await;
-    let store: Arc<dyn Store> = Arc::new(store);
+    tell(Arc::new(store)).await;
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_message_told_while_its_run_parks_is_not_slept_over_with_postgres() {
+    if let Some(store) = crate::support::postgres::fresh().await {
+        tell(Arc::new(store)).await;
+    }
+}
+
+async fn tell(store: Arc<dyn Store>) {
     let left = Arc::new(AtomicUsize::new(RUNS));
     let read = Arc::new(Mutex::new(HashSet::new()));
     let mut tasks = Vec::new();

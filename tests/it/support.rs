@@ -13,7 +13,11 @@ pub(crate) mod model;
 pub(crate) mod openapi;
 pub(crate) mod peers;
 #[cfg(unix)]
+pub(crate) mod pgbouncer;
+#[cfg(unix)]
 pub(crate) mod postgres;
+#[cfg(target_os = "linux")]
+pub(crate) mod preload;
 pub(crate) mod program;
 pub(crate) mod research;
 pub(crate) mod rig;

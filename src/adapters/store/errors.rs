@@ -103,6 +103,10 @@ fn postgres_remedy(state: &str) -> &'static str {
         LOCK_NOT_AVAILABLE => ": another session locks the tables; end it (a backup, a shell?)",
         "53300" => ": lower store.max_connections, or raise the server's max_connections",
         "53100" => ": make room on the server's disk",
+        // A prepared statement is missing, or exists already.
+        "26000" | "42P05" => {
+            ": PgBouncer in transaction mode needs version 1.21 or later with max_prepared_statements above 0"
+        }
         "57P03" => ": the server is starting or stopping; it is tried again",
         _ => "",
     }

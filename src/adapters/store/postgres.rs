@@ -81,9 +81,11 @@ impl Refusal {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = text;
     }
 
-    fn reason(&self) -> Option<StoreError> {
-        let text = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        text.clone().map(StoreError::Failed)
+    fn text(&self) -> Option<String> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }
 
@@ -126,7 +128,10 @@ impl PostgresDatabase {
     pub(super) async fn turn(&self) -> Result<Turn, StoreError> {
         let connection = self.pool.acquire().await.map_err(|error| match error {
             // The pool tries again and tells only that it was in vain.
-            sqlx::Error::PoolTimedOut => self.refusal.reason().unwrap_or_else(|| failed(error)),
+            sqlx::Error::PoolTimedOut => match self.refusal.text() {
+                Some(why) => StoreError::Failed(why),
+                None => failed(error),
+            },
             error => failed(error),
         })?;
         Ok(Turn {

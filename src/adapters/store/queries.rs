@@ -21,6 +21,27 @@ macro_rules! sql_with_list {
     };
 }
 
+/// Defines a [`Sql`](super::sql::Sql) that reads the row of `runs` whose lease is given by `$1`
+/// (run), `$2` (owner) and `$3` (fence); it must be the only table in that place. On PostgreSQL the
+/// row is locked until the end of the transaction: another process that claims the run meanwhile
+/// waits, and if it was first, nothing is read.
+macro_rules! sql_with_lease {
+    ($before:expr, held, $after:expr) => {
+        crate::adapters::store::sql::Sql {
+            sqlite: concat!(
+                $before,
+                "runs WHERE runs.id = $1 AND runs.lease_owner = $2 AND runs.fence = $3",
+                $after
+            ),
+            postgres: concat!(
+                $before,
+                "runs WHERE runs.id = $1 AND runs.lease_owner = $2 AND runs.fence = $3 FOR SHARE",
+                $after
+            ),
+        }
+    };
+}
+
 pub(super) mod accept;
 pub(super) mod answers;
 pub(super) mod intake;

@@ -19,6 +19,13 @@ use crate::engine::model::run::{RunId, State};
 use crate::engine::model::time::Millis;
 use crate::engine::store::StoreError;
 
+/// Begins a transaction on PostgreSQL. The transaction of a process that stops half-way holds locks
+/// until the server ends it. This is set for each transaction, because behind PgBouncer a connection
+/// is another one afterwards.
+const BEGIN_POSTGRES: &str = "
+BEGIN ISOLATION LEVEL READ COMMITTED;
+SET LOCAL idle_in_transaction_session_timeout = '10s'";
+
 /// A statement in the dialects of both databases.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sql {
@@ -425,7 +432,7 @@ impl Connection<'_> {
                         .await?;
                 }
                 Inner::Postgres(connection) => {
-                    sqlx::raw_sql("BEGIN ISOLATION LEVEL READ COMMITTED")
+                    sqlx::raw_sql(BEGIN_POSTGRES)
                         .execute(&mut **connection)
                         .await?;
                 }

@@ -95,6 +95,7 @@ async fn postgres(report: &mut Report, url: &SecretString, connections: u32) {
         ),
         Some(schema) => report.ok("store.schema", format!("{schema}")),
     }
+    durability(report, &found.not_durable);
     // One more listens.
     let needed = connections + 1;
     let seen = format!(
@@ -109,6 +110,21 @@ async fn postgres(report: &mut Report, url: &SecretString, connections: u32) {
             seen,
             "lower store.max_connections, or raise max_connections of the server",
         );
+    }
+}
+
+/// Connections that do not wait for the disk are refused, so only the server's own settings are left.
+fn durability(report: &mut Report, off: &[String]) {
+    match off {
+        [] => report.ok("store.sync", "what is committed survives a crash of the server's machine"),
+        off => report.warning(
+            "store.sync",
+            format!(
+                "a crash of the server's machine may lose what was committed, because of its settings {} = off",
+                off.join(" = off, ")
+            ),
+            "set them on, unless its storage never writes part of a page and flushes by itself",
+        ),
     }
 }
 
@@ -244,6 +260,25 @@ mod tests {
             said(&|report| file_system(report, folder, FileSystem::Memory)),
             "warning  store.disk: /data is in memory: the database is lost when the computer restarts\n\
              \x20        to do: set store.path to a file on a disk"
+        );
+    }
+
+    #[test]
+    fn a_server_that_does_not_flush_is_warned_of() {
+        let said = |off: &[&str]| {
+            let mut report = Report::default();
+            let off: Vec<String> = off.iter().map(|name| (*name).to_owned()).collect();
+            durability(&mut report, &off);
+            report.to_string()
+        };
+        assert!(said(&[]).starts_with("ok       store.sync: what is committed survives"));
+        let text = said(&["fsync", "full_page_writes"]);
+        assert!(
+            text.starts_with(
+                "warning  store.sync: a crash of the server's machine may lose what was committed, because of its \
+                 settings fsync = off, full_page_writes = off\n         to do: set them on, unless"
+            ),
+            "{text}"
         );
     }
 

@@ -4,7 +4,6 @@
 //! run's lease writes anything about it.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use chrono::{DateTime, Utc};
@@ -17,6 +16,7 @@ use url::Url;
 
 use super::{ask, check_all, furnish, seed};
 use crate::support::postgres::{self, Server};
+use crate::support::preload;
 use crate::support::system::{Options, System};
 
 const PROCESSES: usize = 3;
@@ -117,7 +117,8 @@ async fn storm(count: usize, each: usize) {
     let mut system = System::with(Options {
         environment: vec![("PLANWRIGHT_WORKER_MAX_ATTEMPTS", "50".to_owned())],
         postgres: Some((database.clone(), PROCESSES)),
-        preload: Some(clock_ahead(folder.path())),
+        named: true,
+        preload: Some(preload::library(folder.path(), CLOCK_AHEAD)),
         ..Options::default()
     })
     .await;
@@ -271,19 +272,4 @@ fn has_clock_ahead(system: &System) -> bool {
         DateTime::parse_from_rfc3339(time)
             .is_ok_and(|time| time.to_utc() > Utc::now() + chrono::Duration::minutes(1))
     })
-}
-
-/// Builds the library with the compiler that Rust links with.
-fn clock_ahead(folder: &Path) -> PathBuf {
-    let source = folder.join("ahead.c");
-    let library = folder.join("ahead.so");
-    std::fs::write(&source, CLOCK_AHEAD).unwrap();
-    let mut compiler = std::process::Command::new("cc");
-    compiler
-        .args(["-shared", "-fPIC", "-o"])
-        .arg(&library)
-        .arg(&source)
-        .arg("-ldl");
-    assert!(compiler.status().unwrap().success());
-    library
 }

@@ -2,7 +2,7 @@
 //! server's programs on this machine and ends with the tests. Every test has a database of its own.
 
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use planwright::adapters::store::{PostgresOptions, SqlStore};
 use secrecy::SecretString;
-use sqlx::{AssertSqlSafe, Connection, PgConnection};
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection};
 use url::Url;
 
 use super::peers;
@@ -18,14 +19,16 @@ use super::peers;
 /// Maximum time that a server takes to start.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Keeps the server running until standard input is closed, which the end of this process does in
-/// any case, and deletes its files.
+/// Keeps a server running until standard input is closed, which the end of this process does in
+/// any case; then sends it a signal and deletes its files. What ends this process from a terminal
+/// does not end the keeper.
 const KEEPER: &str = r#"
-folder=$1; shift
+folder=$1; signal=$2; shift 2
 "$@" >"$folder/log" 2>&1 &
 server=$!
+trap '' HUP INT TERM
 cat >/dev/null
-kill -INT "$server"
+kill "-$signal" "$server"
 wait "$server"
 rm -rf "$folder"
 "#;
@@ -35,6 +38,8 @@ pub(crate) struct Server {
     url: Url,
     programs: PathBuf,
     folder: PathBuf,
+    /// Arguments besides the usual ones.
+    settings: Vec<String>,
     /// Ends the server when its standard input is closed.
     keeper: Option<Child>,
 }
@@ -56,14 +61,64 @@ fn programs() -> Option<PathBuf> {
     newest.map(|(_, folder)| folder).or(on_path)
 }
 
-/// The server refuses to run as root: root starts it as this user.
+/// Servers refuse to run as root: root starts them as this user.
+#[cfg(unix)]
+const NOBODY: u32 = 65_534;
+
 #[cfg(unix)]
 fn unprivileged(command: &mut Command) {
     use std::os::unix::process::CommandExt as _;
-    const NOBODY: u32 = 65_534;
     if rustix::process::geteuid().is_root() {
         command.uid(NOBODY).gid(NOBODY);
     }
+}
+
+/// Makes the server's user the owner of a file.
+#[cfg(unix)]
+pub(super) fn hand_over(path: &Path) {
+    if rustix::process::geteuid().is_root() {
+        std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+}
+
+/// Makes a folder for a server's files.
+#[cfg(unix)]
+pub(super) fn folder_of_server() -> PathBuf {
+    let folder = tempfile::Builder::new()
+        .prefix("planwright-server-")
+        .tempdir()
+        .unwrap()
+        .keep();
+    hand_over(&folder);
+    folder
+}
+
+/// Returns a port of 127.0.0.1 at which nobody listens.
+pub(super) fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+/// Starts a server with its files in `folder`. It ends, by this signal, when the standard input of
+/// the returned process is closed.
+#[cfg(unix)]
+pub(super) fn keep<'a>(
+    folder: &Path,
+    signal: &str,
+    program: &Path,
+    arguments: impl IntoIterator<Item = &'a str>,
+) -> Child {
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", KEEPER, "sh"])
+        .arg(folder)
+        .arg(signal)
+        .arg(program)
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::piped());
+    unprivileged(&mut command);
+    command.spawn().unwrap()
 }
 
 impl Server {
@@ -71,20 +126,30 @@ impl Server {
     /// reported.
     #[cfg(unix)]
     pub(crate) fn start() -> Option<Self> {
+        Self::start_with(&[])
+    }
+
+    /// Starts a server that encrypts, with a certificate from `fixtures/tls`.
+    #[cfg(unix)]
+    pub(crate) fn start_with_tls(certificate: &str) -> Option<Self> {
+        Self::start_with(&[
+            ("ssl", "on"),
+            ("ssl_cert_file", certificate),
+            ("ssl_key_file", "server.key"),
+        ])
+    }
+
+    /// Starts a server with these settings. Files of `fixtures/tls` that they name are copied.
+    #[cfg(unix)]
+    pub(crate) fn start_with(settings: &[(&str, &str)]) -> Option<Self> {
         let Some(programs) = programs() else {
             peers::skipped(
                 "there is no PostgreSQL: install its server (package `postgresql`), or name a database in DATABASE_URL",
             );
             return None;
         };
-        let folder = tempfile::Builder::new()
-            .prefix("planwright-postgres-")
-            .tempdir()
-            .unwrap()
-            .keep();
-        if rustix::process::geteuid().is_root() {
-            std::os::unix::fs::chown(&folder, Some(65_534), Some(65_534)).unwrap();
-        }
+        let folder = folder_of_server();
+        let data = folder.join("data");
         let mut initdb = Command::new(programs.join("initdb"));
         initdb
             .args([
@@ -94,7 +159,7 @@ impl Server {
                 "--locale=C",
                 "--pgdata",
             ])
-            .arg(folder.join("data"))
+            .arg(&data)
             .current_dir(&folder);
         unprivileged(&mut initdb);
         let made = initdb.output().unwrap();
@@ -103,16 +168,24 @@ impl Server {
             "{}",
             String::from_utf8_lossy(&made.stderr)
         );
-        let port = TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
+        let private: std::fs::Permissions = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        for (_, file) in settings.iter().filter(|(name, _)| name.ends_with("_file")) {
+            let copy = data.join(file);
+            std::fs::copy(tls_file(file), &copy).unwrap();
+            std::fs::set_permissions(&copy, private.clone()).unwrap();
+            hand_over(&copy);
+        }
+        let port = free_port();
         let url = Url::parse(&format!("postgres://postgres@127.0.0.1:{port}/postgres")).unwrap();
+        let settings = settings
+            .iter()
+            .map(|(name, value)| format!("--{name}={value}"))
+            .collect();
         let mut server = Self {
             url,
             programs,
             folder,
+            settings,
             keeper: None,
         };
         server.resume();
@@ -123,27 +196,24 @@ impl Server {
     #[cfg(unix)]
     pub(crate) fn resume(&mut self) {
         let port = self.url.port().unwrap().to_string();
-        let mut command = Command::new("sh");
-        command
-            .args(["-c", KEEPER, "sh"])
-            .arg(&self.folder)
-            .arg(self.programs.join("postgres"))
-            .arg("-D")
-            .arg(self.folder.join("data"))
-            .args([
-                "-p",
-                &port,
-                "-h",
-                "127.0.0.1",
-                "-N",
-                "300",
-                "-c",
-                "unix_socket_directories=",
-            ])
-            .current_dir(&self.folder)
-            .stdin(Stdio::piped());
-        unprivileged(&mut command);
-        self.keeper = Some(command.spawn().unwrap());
+        let data = self.folder.join("data").display().to_string();
+        let usual = [
+            "-D",
+            &data,
+            "-p",
+            &port,
+            "-h",
+            "127.0.0.1",
+            "-N",
+            "300",
+            "-c",
+            "unix_socket_directories=",
+        ];
+        let settings = self.settings.iter().map(String::as_str);
+        let program = self.programs.join("postgres");
+        let arguments = usual.into_iter().chain(settings);
+        // At once: a checkpoint of files that are deleted next can take minutes.
+        self.keeper = Some(keep(&self.folder, "QUIT", &program, arguments));
         let start = Instant::now();
         while !self.is_ready() {
             assert!(
@@ -215,7 +285,7 @@ impl Drop for Server {
 }
 
 /// The URL of the server that tests share; `None` if there is none, which is reported.
-fn shared() -> Option<&'static Url> {
+pub(super) fn shared() -> Option<&'static Url> {
     static SHARED: OnceLock<Option<(Url, Option<Server>)>> = OnceLock::new();
     let shared = SHARED.get_or_init(|| {
         if let Ok(url) = std::env::var("DATABASE_URL") {
@@ -225,6 +295,13 @@ fn shared() -> Option<&'static Url> {
         Some((server.url().clone(), Some(server)))
     });
     shared.as_ref().map(|(url, _)| url)
+}
+
+/// Returns the path of a file for TLS.
+pub(crate) fn tls_file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fixtures/tls")
+        .join(name)
 }
 
 /// Makes a new database on the server at `server` and returns its URL.
@@ -284,9 +361,16 @@ pub(crate) async fn empty(url: &Url) {
     connection.close().await.unwrap();
 }
 
+/// Connects past the store, if the server answers.
+pub(super) async fn connect(url: &Url) -> sqlx::Result<PgConnection> {
+    // PgBouncer refuses a start-up parameter that it does not know.
+    let options = PgConnectOptions::from_url(url)?.extra_float_digits(None::<i8>);
+    options.connect().await
+}
+
 /// Connects past the store.
 pub(crate) async fn raw(url: &Url) -> PgConnection {
-    PgConnection::connect(url.as_str()).await.unwrap()
+    connect(url).await.unwrap()
 }
 
 /// Waits until none of these leases, by run and fence, is held: each has ended and its run was

@@ -23,6 +23,25 @@ compare the times\n";
 
 pub(crate) const HERE: u64 = 7;
 
+/// The kind of store of a rig.
+pub(crate) enum On {
+    /// A new file for each rig.
+    Sqlite,
+    /// A database that is emptied for each rig.
+    #[cfg(unix)]
+    Postgres(url::Url),
+}
+
+impl On {
+    /// Makes a PostgreSQL database; `None` if there is no server, which is reported.
+    #[cfg(unix)]
+    pub(crate) async fn postgres() -> Option<Self> {
+        let url = super::postgres::database().await?;
+        super::postgres::open(&url).await.close().await;
+        Some(Self::Postgres(url))
+    }
+}
+
 pub(crate) struct Rig {
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) forge: FakeForge,
@@ -46,13 +65,19 @@ impl Rig {
         Self::on(store, clock, folder, settings)
     }
 
-    /// Creates a rig on a new PostgreSQL database; `None` if there is no server, which is reported.
-    #[cfg(unix)]
-    pub(crate) async fn on_postgres() -> Option<Self> {
-        let store = Arc::new(super::postgres::fresh().await?);
-        let clock = Arc::new(ManualClock::new());
-        let folder = tempfile::tempdir().unwrap();
-        Some(Self::on(store, clock, folder, Settings::default()))
+    /// Creates a rig on an empty store of this kind.
+    pub(crate) async fn fresh(on: &On) -> Self {
+        match on {
+            On::Sqlite => Self::new().await,
+            #[cfg(unix)]
+            On::Postgres(url) => {
+                super::postgres::empty(url).await;
+                let store = Arc::new(super::postgres::open(url).await);
+                let clock = Arc::new(ManualClock::new());
+                let folder = tempfile::tempdir().unwrap();
+                Self::on(store, clock, folder, Settings::default())
+            }
+        }
     }
 
     fn on(

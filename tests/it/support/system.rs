@@ -24,7 +24,7 @@ use planwright::formats::block::{self, Content};
 use planwright::formats::plan::split;
 use secrecy::{ExposeSecret, SecretString};
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions, Connection, PgConnection, SqliteConnection};
+use sqlx::{ConnectOptions, Connection, SqliteConnection};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
@@ -58,9 +58,11 @@ pub(crate) struct Options {
     pub(crate) github_ahead_hours: i64,
     /// Additional environment variables of the bot.
     pub(crate) environment: Vec<(&'static str, String)>,
-    /// A PostgreSQL database, and as many processes as share it. Each names itself in the server's
-    /// parameter `planwright.process`, by its number.
+    /// A PostgreSQL database, and as many processes as share it.
     pub(crate) postgres: Option<(Url, usize)>,
+    /// Whether each process names itself in the server's parameter `planwright.process`, by its
+    /// number.
+    pub(crate) named: bool,
     /// A library that is loaded into the last process.
     pub(crate) preload: Option<PathBuf>,
 }
@@ -109,6 +111,7 @@ pub(crate) struct System {
     environment: Vec<(&'static str, String)>,
     pull: bool,
     postgres: Option<Url>,
+    named: bool,
     preload: Option<PathBuf>,
     /// The processes of the bot, where they run, and their addresses.
     bots: Vec<Option<(Child, Option<String>)>>,
@@ -159,6 +162,7 @@ impl System {
                 .map(|_| None)
                 .collect(),
             postgres: options.postgres.map(|(url, _)| url),
+            named: options.named,
             preload: options.preload,
             frozen: HashSet::new(),
             log: Arc::default(),
@@ -285,8 +289,10 @@ impl System {
             .envs(preload.map(|library| ("LD_PRELOAD", library)))
             .envs(self.postgres.as_ref().map(|url| {
                 let mut url = url.clone();
-                url.query_pairs_mut()
-                    .append_pair("options[planwright.process]", &number.to_string());
+                if self.named {
+                    url.query_pairs_mut()
+                        .append_pair("options[planwright.process]", &number.to_string());
+                }
                 ("PLANWRIGHT_STORE_URL", url.to_string())
             }))
             .current_dir(self.folder.path())
@@ -627,6 +633,7 @@ impl System {
 
     /// Returns all runs in order of acceptance.
     pub(crate) async fn runs(&self) -> Vec<RunRow> {
+        #[cfg(unix)]
         if let Some(url) = &self.postgres {
             return runs_on(url).await;
         }
@@ -723,6 +730,7 @@ impl System {
 
 /// Returns all runs in a PostgreSQL database in order of acceptance. Empty while the server does not
 /// answer.
+#[cfg(unix)]
 async fn runs_on(url: &Url) -> Vec<RunRow> {
     type Row = (
         String,
@@ -732,7 +740,7 @@ async fn runs_on(url: &Url) -> Vec<RunRow> {
         Vec<u8>,
         Option<Vec<u8>>,
     );
-    let Ok(mut connection) = PgConnection::connect(url.as_str()).await else {
+    let Ok(mut connection) = super::postgres::connect(url).await else {
         return Vec::new();
     };
     let rows: Vec<Row> = sqlx::query_as(

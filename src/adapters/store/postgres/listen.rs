@@ -23,6 +23,11 @@ const TEST_EVERY: Duration = Duration::from_secs(15);
 /// Maximum time for a notification to arrive.
 const MAX_WAY: Duration = Duration::from_secs(5);
 
+/// Whether the server knows the statement by the name that sqlx has given it. A pooler that shares
+/// connections to the server among its clients gives names of its own.
+const OWN_CONNECTION: &str =
+    "SELECT EXISTS (SELECT 1 FROM pg_prepared_statements WHERE name LIKE 'sqlx\\_s\\_%')";
+
 /// How often the clock of the database is read.
 const CLOCK_EVERY: Duration = Duration::from_secs(10);
 
@@ -49,11 +54,26 @@ async fn send(pool: &PgPool, name: &str) -> sqlx::Result<()> {
 
 /// Wakes a worker for every notification of another process. Connects again when notifications stop
 /// arriving, also where the connection only looks alive.
-pub(super) async fn listen(listening: PgPool, pool: PgPool, work: Arc<Notify>, name: String) {
+///
+/// `listening` makes a pool of one connection. Each connection has one of its own, because one that
+/// only looks alive is never given back.
+pub(super) async fn listen(
+    listening: impl Fn() -> PgPool,
+    pool: PgPool,
+    work: Arc<Notify>,
+    name: String,
+) {
     let mut is_deaf = false;
     loop {
-        match connect(&listening).await {
-            Ok(mut listener) => {
+        match connect(&listening()).await {
+            Ok(None) => {
+                tracing::warn!(
+                    "store.url leads to a pooler in transaction mode, through which no notifications arrive; workers \
+                     poll for runs every second"
+                );
+                return;
+            }
+            Ok(Some(mut listener)) => {
                 // What was missed in the meantime.
                 work.notify_one();
                 let heard = hear(&mut listener, &pool, &work, &name).await;
@@ -63,8 +83,7 @@ pub(super) async fn listen(listening: PgPool, pool: PgPool, work: Arc<Notify>, n
                 } else if !heard && !is_deaf {
                     is_deaf = true;
                     tracing::warn!(
-                        "notifications of the database do not arrive; workers poll for runs every second (behind \
-                         PgBouncer in transaction mode this is to be expected)"
+                        "notifications of the database do not arrive; workers poll for runs every second"
                     );
                 }
             }
@@ -76,12 +95,20 @@ pub(super) async fn listen(listening: PgPool, pool: PgPool, work: Arc<Notify>, n
     }
 }
 
-async fn connect(listening: &PgPool) -> sqlx::Result<PgListener> {
+/// Begins to listen; `None` behind a pooler. To listen there would be worse than useless: the
+/// notifications would reach whoever uses the connection to the server next.
+async fn connect(listening: &PgPool) -> sqlx::Result<Option<PgListener>> {
     let mut listener = PgListener::connect_with(listening).await?;
+    let own: bool = sqlx::query_scalar(OWN_CONNECTION)
+        .fetch_one(&mut listener)
+        .await?;
+    if !own {
+        return Ok(None);
+    }
     // A new connection is made here, so that a worker is woken for what was missed.
     listener.eager_reconnect(false);
     listener.listen(CHANNEL).await?;
-    Ok(listener)
+    Ok(Some(listener))
 }
 
 /// Listens until the connection is lost or a notification to itself does not arrive. Returns whether

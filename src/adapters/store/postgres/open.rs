@@ -31,11 +31,17 @@ const MIGRATIONS: [(&str, &str); 1] = [(
 /// The schema version of this program.
 const CURRENT_SCHEMA: usize = MIGRATIONS.len();
 
-/// Settings of every connection. A transaction of a process that stopped half-way holds locks until
-/// the server ends it.
-const SETTINGS: &str = "
-SET idle_in_transaction_session_timeout = '10s';
-SET statement_timeout = '60s'";
+/// Settings of every connection.
+const SETTINGS: &str = "SET statement_timeout = '60s'";
+
+/// Settings of the transaction that migrates.
+const MIGRATING: &str = "
+SET LOCAL statement_timeout = 0;
+SET LOCAL lock_timeout = 0;
+SET LOCAL idle_in_transaction_session_timeout = '10s'";
+
+/// Settings of the server without which a crash of its machine may take back what was committed.
+const DURABLE: [&str; 2] = ["fsync", "full_page_writes"];
 
 /// What is known about a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +54,9 @@ pub struct InspectedPostgres {
     pub encrypted: bool,
     /// Maximum number of connections of the server.
     pub max_connections: u32,
+    /// Settings of the server that are off, although commits survive a crash of its machine only
+    /// with them.
+    pub not_durable: Vec<String>,
 }
 
 fn connect_options(url: &SecretString) -> Result<PgConnectOptions, StoreError> {
@@ -74,8 +83,15 @@ fn place(options: &PgConnectOptions) -> String {
 
 fn cannot_connect(options: &PgConnectOptions, error: &sqlx::Error) -> StoreError {
     let remedy = match error {
+        sqlx::Error::Io(error) if error.get_ref().is_some_and(|why| why.is::<rustls::Error>()) => {
+            ": name the authority of the server's certificate in sslrootcert, and the host in store.url as the \
+             certificate does"
+        }
         sqlx::Error::Io(_) => {
             ": check host and port in store.url, and that the server accepts connections"
+        }
+        sqlx::Error::Tls(_) => {
+            ": check sslmode and sslrootcert in store.url, and that the server encrypts connections"
         }
         _ => "",
     };
@@ -86,18 +102,39 @@ fn cannot_connect(options: &PgConnectOptions, error: &sqlx::Error) -> StoreError
     ))
 }
 
-/// Refuses a standby, and a primary that was demoted, to which connections may stay open.
+/// Refuses a standby, and a primary that was demoted, to which connections may stay open. Refuses
+/// commits that are reported before they are on disk, too.
 async fn prepare(connection: &mut PgConnection) -> sqlx::Result<()> {
     sqlx::raw_sql(SETTINGS).execute(&mut *connection).await?;
-    let read_only: String = sqlx::query_scalar("SHOW transaction_read_only")
-        .fetch_one(connection)
-        .await?;
+    let (read_only, commit, user): (String, String, String) = sqlx::query_as(
+        "SELECT current_setting('transaction_read_only'), current_setting('synchronous_commit'),
+                quote_ident(current_user)",
+    )
+    .fetch_one(connection)
+    .await?;
     if read_only == "on" {
         return Err(sqlx::Error::Configuration(
             "the server is a standby or was demoted; store.url must lead to the primary".into(),
         ));
     }
+    if matches!(&*commit, "off" | "local") {
+        let text = format!(
+            "synchronous_commit is {commit}, so that deliveries which were acknowledged could be lost: execute ALTER \
+             ROLE {user} SET synchronous_commit = on"
+        );
+        return Err(sqlx::Error::Configuration(text.into()));
+    }
     Ok(())
+}
+
+/// Returns the settings of [`DURABLE`] that are off.
+async fn not_durable(connection: &mut PgConnection) -> sqlx::Result<Vec<String>> {
+    sqlx::query_scalar(
+        "SELECT name FROM pg_settings WHERE name = ANY ($1) AND setting = 'off' ORDER BY name",
+    )
+    .bind(DURABLE.map(str::to_owned).to_vec())
+    .fetch_all(connection)
+    .await
 }
 
 /// Connects for reading. No task is started: nobody is notified.
@@ -112,22 +149,20 @@ pub(crate) async fn open_for_reading(url: &SecretString) -> Result<PostgresDatab
     }
     let refusal = Arc::default();
     let pool = pool(&connect, 1, &options, &refusal);
-    quiet(&connect, pool, refusal).await
+    without_tasks(&connect, pool, refusal).await
 }
 
-/// Creates a database without tasks and without a name: nobody is told of it.
-async fn quiet(
+/// Creates a database that starts no tasks and is not listed among the processes that use it.
+async fn without_tasks(
     connect: &PgConnectOptions,
     pool: PgPool,
     refusal: Arc<Refusal>,
 ) -> Result<PostgresDatabase, StoreError> {
-    let clock = DatabaseClock::new(&pool)
-        .await
-        .map_err(|error| cannot_connect(connect, &error))?;
+    let clock = clock(connect, &pool, &refusal).await?;
     Ok(PostgresDatabase {
         pool,
         refusal,
-        clock: Arc::new(clock),
+        clock,
         work: Arc::default(),
         changed: Arc::default(),
         tasks: Mutex::default(),
@@ -150,7 +185,7 @@ pub(crate) async fn open_for_copying(
     let refusal = Arc::default();
     // One for the guard.
     let pool = pool(&connect, 2, &options, &refusal);
-    let database = quiet(&connect, pool, refusal).await?;
+    let database = without_tasks(&connect, pool, refusal).await?;
     let guard = match database.turn().await {
         Ok(turn) => Guard::new(turn, &place, tables).await,
         Err(error) => Err(error),
@@ -178,6 +213,13 @@ async fn connect_first(
     prepare(&mut first)
         .await
         .map_err(|error| cannot_connect(connect, &error))?;
+    let not_durable = not_durable(&mut first).await.map_err(failed)?;
+    if !not_durable.is_empty() {
+        tracing::warn!(
+            off = not_durable.join(", "),
+            "settings of the database server are off without which a crash of its machine may lose what was committed"
+        );
+    }
     migrate(&place(connect), &mut first, purpose, name).await?;
     first.close().await.map_err(failed)
 }
@@ -192,12 +234,7 @@ pub(crate) async fn open(
     connect_first(&connect, Purpose::Use, &name).await?;
     let refusal = Arc::default();
     let pool = pool(&connect, options.max_connections.max(2), options, &refusal);
-    let listening = self::pool(&connect, 1, options, &refusal);
-    let clock = Arc::new(
-        DatabaseClock::new(&pool)
-            .await
-            .map_err(|error| cannot_connect(&connect, &error))?,
-    );
+    let clock = clock(&connect, &pool, &refusal).await?;
     let (work, changed) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let mut tasks = JoinSet::new();
     tasks.spawn(listen::notify(
@@ -205,6 +242,10 @@ pub(crate) async fn open(
         Arc::clone(&changed),
         name.clone(),
     ));
+    let listening = {
+        let (options, refusal) = (options.clone(), Arc::clone(&refusal));
+        move || self::pool(&connect, 1, &options, &refusal)
+    };
     tasks.spawn(listen::listen(
         listening,
         pool.clone(),
@@ -222,6 +263,24 @@ pub(crate) async fn open(
         tasks: Mutex::new(tasks),
         name: Some(name),
     })
+}
+
+/// Reads the clock of the database through the pool.
+async fn clock(
+    connect: &PgConnectOptions,
+    pool: &PgPool,
+    refusal: &Refusal,
+) -> Result<Arc<DatabaseClock>, StoreError> {
+    match DatabaseClock::new(pool).await {
+        Ok(clock) => Ok(Arc::new(clock)),
+        Err(error) => {
+            let why = refusal
+                .text()
+                .filter(|_| matches!(error, sqlx::Error::PoolTimedOut));
+            let error = why.map_or(error, |why| sqlx::Error::Configuration(why.into()));
+            Err(cannot_connect(connect, &error))
+        }
+    }
 }
 
 fn pool(
@@ -265,6 +324,7 @@ pub async fn inspect_postgres(url: &SecretString) -> Result<InspectedPostgres, S
                 .fetch_optional(&mut connection)
                 .await?;
         let schema = schema(&mut connection).await?;
+        let not_durable = not_durable(&mut connection).await?;
         let either = &mut Connection::from(&mut connection);
         let copy = copy_of::refuse_incomplete(either, &of_place(&place(&connect))).await;
         connection.close().await?;
@@ -273,6 +333,7 @@ pub async fn inspect_postgres(url: &SecretString) -> Result<InspectedPostgres, S
             schema,
             encrypted: encrypted.unwrap_or(false),
             max_connections: limit.parse().unwrap_or(0),
+            not_durable,
         };
         Ok::<_, sqlx::Error>(copy.map(|()| found))
     };
@@ -310,7 +371,7 @@ async fn migrate(
     let failed = |what: String| StoreError::Failed(format!("{} {what}", of_place(place)));
     let of_sql = |error: sqlx::Error| failed(format!("cannot be updated: {}", sentence(&error)));
     let mut transaction = connection.begin().await.map_err(of_sql)?;
-    sqlx::raw_sql("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
+    sqlx::raw_sql(MIGRATING)
         .execute(&mut *transaction)
         .await
         .map_err(of_sql)?;

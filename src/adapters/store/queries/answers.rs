@@ -2,7 +2,7 @@
 //! triage permission.
 
 use super::super::errors::WriteError;
-use super::super::sql::{Connection, Lock, column, nullable, number};
+use super::super::sql::{Connection, Lock, Sql, column, nullable, number};
 use super::queue::{fenced, leased, lock_place_of, promote};
 use crate::engine::model::time::Millis;
 use crate::engine::store::{
@@ -17,10 +17,14 @@ const MAX_COMMENT_COMMANDS: u64 = 8;
 const MAX_ROLE_LOOKUPS: u64 = 20;
 
 /// Returns the run's `serial` key and the earlier decision; no row if the lease is not held.
-pub(crate) const FIND_DECISION: &str = "
-SELECT runs.serial, asks.run AS decided, asks.ignored
-FROM runs LEFT JOIN asks ON asks.run = runs.id
-WHERE runs.id = $1 AND runs.lease_owner = $2 AND runs.fence = $3";
+pub(crate) const FIND_DECISION: Sql = sql_with_lease!(
+    "
+SELECT serial, (SELECT run FROM asks WHERE asks.run = runs.id) AS decided,
+       (SELECT ignored FROM asks WHERE asks.run = runs.id) AS ignored
+FROM ",
+    held,
+    ""
+);
 
 pub(crate) const OF_COMMENT: &str = "
 SELECT count(*) AS asks, coalesce(max(outsider), 0) AS outsider FROM asks WHERE comment = $1";

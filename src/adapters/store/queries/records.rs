@@ -1,7 +1,7 @@
 //! What a run leaves behind: progress, effects, messages, saved plans and audit entries.
 
 use super::super::errors::WriteError;
-use super::super::sql::{Connection, Row, Value, column, nullable, number};
+use super::super::sql::{Connection, Row, Sql, Value, column, nullable, number};
 use super::queue::{execute_leased, fenced, leased};
 use crate::engine::model::progress::Progress;
 use crate::engine::model::run::RunId;
@@ -10,33 +10,39 @@ use crate::engine::store::{
     AuditEntry, EffectState, Lease, MAX_SAVED_PLANS, SavedPlan, StoreError,
 };
 
-pub(crate) const SAVE_PROGRESS: &str = "
-UPDATE texts SET progress = $4
-WHERE run = (SELECT seq FROM runs WHERE id = $1 AND lease_owner = $2 AND fence = $3)";
+pub(crate) const SAVE_PROGRESS: Sql = sql_with_lease!(
+    "UPDATE texts SET progress = $4 WHERE run = (SELECT seq FROM ",
+    held,
+    ")"
+);
 
-pub(crate) const BEGIN_EFFECT: &str = "
-INSERT INTO effects (run, key, first_ms, last_ms)
-SELECT id, $4, $5, $5 FROM runs WHERE id = $1 AND lease_owner = $2 AND fence = $3
-ON CONFLICT (run, key) DO NOTHING";
+pub(crate) const BEGIN_EFFECT: Sql = sql_with_lease!(
+    "INSERT INTO effects (run, key, first_ms, last_ms) SELECT id, $4, $5, $5 FROM ",
+    held,
+    " ON CONFLICT (run, key) DO NOTHING"
+);
 
 pub(crate) const FIND_EFFECT: &str = "
 SELECT effects.first_ms, effects.last_ms, effects.result FROM runs JOIN effects ON effects.run = runs.id
 WHERE runs.id = $1 AND runs.lease_owner = $2 AND runs.fence = $3 AND effects.key = $4";
 
-pub(crate) const RETRY_EFFECT: &str = "
-UPDATE effects SET last_ms = $5
-WHERE key = $4 AND done_ms IS NULL
-  AND run = (SELECT id FROM runs WHERE id = $1 AND lease_owner = $2 AND fence = $3)";
+pub(crate) const RETRY_EFFECT: Sql = sql_with_lease!(
+    "UPDATE effects SET last_ms = $5 WHERE key = $4 AND done_ms IS NULL AND run = (SELECT id FROM ",
+    held,
+    ")"
+);
 
-pub(crate) const DROP_EFFECT: &str = "
-DELETE FROM effects
-WHERE key = $4 AND done_ms IS NULL
-  AND run = (SELECT id FROM runs WHERE id = $1 AND lease_owner = $2 AND fence = $3)";
+pub(crate) const DROP_EFFECT: Sql = sql_with_lease!(
+    "DELETE FROM effects WHERE key = $4 AND done_ms IS NULL AND run = (SELECT id FROM ",
+    held,
+    ")"
+);
 
-pub(crate) const END_EFFECT: &str = "
-INSERT INTO effects (run, key, first_ms, last_ms, done_ms, result)
-SELECT id, $4, $5, $5, $5, $6 FROM runs WHERE id = $1 AND lease_owner = $2 AND fence = $3
-ON CONFLICT (run, key) DO UPDATE SET done_ms = excluded.done_ms, result = excluded.result";
+pub(crate) const END_EFFECT: Sql = sql_with_lease!(
+    "INSERT INTO effects (run, key, first_ms, last_ms, done_ms, result) SELECT id, $4, $5, $5, $5, $6 FROM ",
+    held,
+    " ON CONFLICT (run, key) DO UPDATE SET done_ms = excluded.done_ms, result = excluded.result"
+);
 
 const EFFECTS: &str =
     "SELECT key, result FROM effects WHERE run = $1 AND result IS NOT NULL ORDER BY key";
@@ -59,12 +65,16 @@ const INSERT_MESSAGE: &str = "INSERT INTO messages (run, at_ms, message) VALUES 
 
 pub(crate) const MESSAGES: &str = "SELECT message FROM messages WHERE run = $1 ORDER BY id";
 
-pub(crate) const RECORD_SAVED: &str = "
+pub(crate) const RECORD_SAVED: Sql = sql_with_lease!(
+    "
 INSERT INTO saved (run, place, at_ms, text, request, complete, issue, url, replaces)
-SELECT id, place, $4, $5, $6, $7, $8, $9, $10 FROM runs WHERE id = $1 AND lease_owner = $2 AND fence = $3
+SELECT id, place, $4, $5, $6, $7, $8, $9, $10 FROM ",
+    held,
+    "
 ON CONFLICT (run) DO UPDATE SET
     at_ms = excluded.at_ms, text = excluded.text, request = excluded.request, complete = excluded.complete,
-    issue = excluded.issue, url = excluded.url, replaces = excluded.replaces";
+    issue = excluded.issue, url = excluded.url, replaces = excluded.replaces"
+);
 
 pub(crate) const PRUNE_SAVED: &str = "
 DELETE FROM saved

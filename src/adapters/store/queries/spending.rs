@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::super::errors::WriteError;
-use super::super::sql::{Connection, Lock, Value, column, nullable, number};
+use super::super::sql::{Connection, Lock, Sql, Value, column, nullable, number};
 use super::queue::{fenced, leased};
 use crate::engine::model::agent::{Spent, Tokens};
 use crate::engine::model::time::Millis;
@@ -18,17 +18,25 @@ pub(crate) const DAY: Duration = Duration::from_hours(24);
 pub(crate) const DAY_MS: i64 = 86_400_000;
 
 /// Returns whether the run had turns before, and this one; no row if the lease is not held.
-pub(crate) const FIND_TURN: &str = "
+pub(crate) const FIND_TURN: Sql = sql_with_lease!(
+    "
 SELECT EXISTS (SELECT 1 FROM spending WHERE spending.run = runs.id) AS earlier,
        EXISTS (SELECT 1 FROM spending WHERE spending.run = runs.id AND spending.key = $4) AS again
-FROM runs WHERE id = $1 AND lease_owner = $2 AND fence = $3";
+FROM ",
+    held,
+    ""
+);
 
 const BEGIN: &str = "
 INSERT INTO spending (run, key, repo, actor, at_ms, first) VALUES ($1, $2, $3, $4, $5, $6)";
 
-pub(crate) const END: &str = "
+pub(crate) const END: Sql = sql_with_lease!(
+    "
 UPDATE spending SET cost = $5, turns = $6, tools = $7, input = $8, cached = $9, output = $10
-WHERE key = $4 AND run = (SELECT id FROM runs WHERE id = $1 AND lease_owner = $2 AND fence = $3)";
+WHERE key = $4 AND run = (SELECT id FROM ",
+    held,
+    ")"
+);
 
 /// Adds the difference between the amounts of a turn and those recorded for it so far to its day.
 /// The parameters are those of [`END`], which runs afterwards.
@@ -174,7 +182,7 @@ pub(crate) async fn end_turn(
     let amount = |number: u64| i64::try_from(number).unwrap_or(MAX_AMOUNT).min(MAX_AMOUNT);
     connection.lock(&[Lock::Spending]).await?;
     connection.begin().await?;
-    for statement in [ADD_USAGE, END] {
+    for statement in [ADD_USAGE.into(), END] {
         let values = [
             key.into(),
             amount(spent.cost).into(),
