@@ -5,6 +5,7 @@
 //! one commit. PostgreSQL is for several processes that share the work. Both execute the same
 //! statements.
 
+mod check;
 mod copy;
 mod copy_of;
 mod database;
@@ -21,6 +22,7 @@ pub mod volume;
 
 use std::time::Duration;
 
+pub use check::{Checked, check_store};
 pub use copy::{
     Column, Compared, Content, Copied, CopyOptions, Kind, Location, NOT_COPIED, Progress, TABLES,
     Table, copy,
@@ -28,7 +30,10 @@ pub use copy::{
 pub use history::History;
 pub use postgres::{InspectedPostgres, PostgresOptions, inspect_postgres};
 pub use sql_store::SqlStore;
-pub use sqlite::{Inspected, SCHEMA, SqliteOptions, check_sqlite, inspect};
+pub use sqlite::{
+    Inspected, Restored, SCHEMA, SqliteOptions, backup_sqlite, check_sqlite, inspect,
+    restore_sqlite,
+};
 
 /// Longest time that a waiting run waits after the start of a SQLite store before it is looked at:
 /// the longest default pause after a fault. A run that has to wait longer, for people or a limit,

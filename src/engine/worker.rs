@@ -13,7 +13,7 @@ use tokio_util::task::TaskTracker;
 use super::execute::{self};
 use super::services::Services;
 use super::stop::{Shutdown, StopFlag};
-use super::store::{Claimed, Lease, RunOutcome, StoreError};
+use super::store::{Claimed, Lease, RunOutcome, Store, StoreError};
 use crate::engine::model::failure::Code;
 use crate::engine::model::run::{RunId, State};
 use crate::engine::model::time::Millis;
@@ -412,6 +412,16 @@ pub async fn forget_ended(parts: &Services) -> Result<usize, StoreError> {
     Ok(forgotten)
 }
 
+/// Deletes data past its retention at the time `now`. Returns the number of deliveries.
+///
+/// # Errors
+/// Returns an error if the store fails.
+pub async fn prune(store: &dyn Store, now: Millis, retention: Duration) -> Result<u64, StoreError> {
+    let refused = now.minus(REFUSED_RETENTION.min(retention));
+    let pruned = store.prune(now.minus(retention)).await?;
+    Ok(pruned + store.prune_refused(refused).await?)
+}
+
 /// Recovers expired leases and deletes data past its retention.
 async fn keep(parts: &Services, stop: &CancellationToken, retention: Duration) {
     let mut pruned = parts.clock.now();
@@ -427,12 +437,7 @@ async fn keep(parts: &Services, stop: &CancellationToken, retention: Duration) {
         }
         if now.since(pruned) >= PRUNE_EVERY {
             pruned = now;
-            let refused = now.minus(REFUSED_RETENTION.min(retention));
-            let pruned = match parts.store.prune(now.minus(retention)).await {
-                Ok(_) => parts.store.prune_refused(refused).await,
-                Err(error) => Err(error),
-            };
-            if let Err(error) = pruned {
+            if let Err(error) = prune(&*parts.store, now, retention).await {
                 tracing::error!(error = %error, "old runs cannot be deleted");
             }
             if let Err(error) = forget_ended(parts).await {

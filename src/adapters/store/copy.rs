@@ -8,6 +8,7 @@
 //! Bots are kept out of both databases meanwhile, and out of the target until the copy is complete
 //! ([`copy_of`]).
 
+pub(super) mod read;
 mod rows;
 mod side;
 mod tables;
@@ -19,6 +20,7 @@ use secrecy::SecretString;
 pub use rows::Content;
 pub use tables::{Column, Kind, NOT_COPIED, TABLES, Table};
 
+use self::read::{batch, content, until};
 use self::side::Side;
 use super::copy_of::Purpose;
 use crate::engine::model::time::Millis;
@@ -181,35 +183,32 @@ async fn copy_between(
 
     let mut contents = Vec::new();
     for table in TABLES {
-        let mut content = Content::default();
+        let mut copied = Content::default();
         let mut after = None;
-        while let Some(batch) = source.batch(table, after.as_deref(), options).await? {
-            let wanted = Content::of(&batch.rows);
+        while let Some(part) = batch(source, table, after.as_deref(), options).await? {
+            let wanted = Content::of(&part.rows);
             if may_differ {
-                let limit = i64::try_from(batch.rows.len()).unwrap_or(i64::MAX - 1) + 1;
-                let there = target
-                    .until(table, after.as_deref(), &batch.last, limit)
-                    .await?;
+                let limit = i64::try_from(part.rows.len()).unwrap_or(i64::MAX - 1) + 1;
+                let there = until(target, table, after.as_deref(), &part.last, limit).await?;
                 if Content::of(&there) != wanted {
                     target.delete_from(table, after.as_deref()).await?;
                     may_differ = false;
                 }
             }
             if !may_differ {
-                target.insert(table, &batch.rows).await?;
+                target.insert(table, &part.rows).await?;
             }
-            content.add(wanted);
-            after = Some(batch.last);
+            copied.add(wanted);
+            after = Some(part.last);
             progress(Progress::Copied {
                 table: table.name,
-                rows: content.rows,
+                rows: copied.rows,
                 is_last: false,
             });
         }
         // Rows behind the last one of the source.
         if may_differ
-            && target
-                .batch(table, after.as_deref(), options)
+            && batch(target, table, after.as_deref(), options)
                 .await?
                 .is_some()
         {
@@ -218,10 +217,10 @@ async fn copy_between(
         }
         progress(Progress::Copied {
             table: table.name,
-            rows: content.rows,
+            rows: copied.rows,
             is_last: true,
         });
-        contents.push((table, content));
+        contents.push((table, copied));
     }
     for table in TABLES {
         if let Some(numbered) = table.numbered {
@@ -233,11 +232,11 @@ async fn copy_between(
     progress(Progress::Comparing);
 
     let mut compared = Vec::new();
-    for (table, content) in contents {
+    for (table, copied) in contents {
         compared.push(Compared {
             table: table.name,
-            source: content,
-            target: target.content(table, options).await?,
+            source: copied,
+            target: content(target, table, options).await?,
         });
     }
     if compared.iter().all(Compared::is_equal) {

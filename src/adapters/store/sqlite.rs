@@ -3,6 +3,7 @@
 //! Writes wait for the single writing connection (first come, first served), so that no two writes
 //! meet in the database. Reads see the last commit, and wait only where deliveries are in the inbox.
 
+mod backup;
 mod changes;
 mod inbox;
 mod inspect;
@@ -23,6 +24,8 @@ use super::queries::accept::EncodedDelivery;
 use super::sql::Connection;
 use crate::engine::store::{Accepted, StoreError};
 
+pub(super) use backup::damage;
+pub use backup::{Restored, backup_sqlite, restore_sqlite};
 pub use inspect::{Inspected, SCHEMA, inspect};
 pub(super) use open::{open, open_for_reading, real_path};
 pub(super) use writer::Turn;

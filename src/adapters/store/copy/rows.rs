@@ -10,7 +10,7 @@ use crate::engine::store::StoreError;
 
 /// A value of a row.
 #[derive(Debug, Clone)]
-pub(super) enum Cell {
+pub(crate) enum Cell {
     Int(Option<i64>),
     Text(Option<String>),
     Long(Option<String>),

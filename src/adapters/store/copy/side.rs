@@ -11,9 +11,9 @@ use super::super::postgres::{self, Guard};
 use super::super::sql::{Connection, Row, Value, column};
 use super::super::sql_store::SqlStore;
 use super::super::sqlite::{self, SqliteOptions};
-use super::CopyOptions;
-use super::rows::{Cell, Content};
-use super::tables::{Column, TABLES, Table};
+use super::read::{Source, of_table};
+use super::rows::Cell;
+use super::tables::{TABLES, Table};
 use crate::engine::model::time::Millis;
 use crate::engine::store::{Store as _, StoreError};
 
@@ -32,12 +32,6 @@ enum Open {
     /// A PostgreSQL database, and the transaction that keeps bots out. It is used to read, so that
     /// its loss is noticed.
     Postgres(Box<Database>, Box<Guard>),
-}
-
-/// Part of a table: consecutive rows in the order of the key, and the key of the last one.
-pub(super) struct Batch {
-    pub(super) rows: Vec<Vec<Cell>>,
-    pub(super) last: Vec<Cell>,
 }
 
 fn sqlite_place(path: &Path) -> String {
@@ -97,24 +91,6 @@ impl Side {
                 database.close().await;
             }
         }
-    }
-
-    fn is_postgres(&self) -> bool {
-        matches!(self.open, Open::Postgres(..))
-    }
-
-    async fn rows(&mut self, sql: String, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
-        let database = match &mut self.open {
-            Open::Store(store) => store.database(),
-            Open::Sqlite(database) => database,
-            Open::Postgres(_, guard) => {
-                let mut connection = Connection::from(guard.connection());
-                return Ok(connection.rows_of(sql, values).await?);
-            }
-        };
-        let mut turn = database.reader().await?;
-        let result = turn.connection().rows_of(sql, values).await;
-        turn.end(result)
     }
 
     /// Performs writes in a transaction, while bots are certainly kept out.
@@ -178,70 +154,6 @@ impl Side {
             }
         }
         Ok(true)
-    }
-
-    /// Reads the next rows after a key, or the first ones; `None` at the end of the table. Returns
-    /// one row at least, and no more than `options` allow.
-    pub(super) async fn batch(
-        &mut self,
-        table: &Table,
-        after: Option<&[Cell]>,
-        options: &CopyOptions,
-    ) -> Result<Option<Batch>, StoreError> {
-        let sql = table.select_keys(self.is_postgres(), after.is_some());
-        let limit = i64::from(options.max_rows);
-        let mut values: Vec<Value<'_>> =
-            after.unwrap_or_default().iter().map(Cell::value).collect();
-        values.push(limit.into());
-        let keys = self.rows(sql, &values).await?;
-        let mut bytes = 0;
-        let mut last = None;
-        for key in &keys {
-            bytes += column::<u64>(key, "bytes")?;
-            if last.is_some() && bytes > options.max_bytes {
-                break;
-            }
-            last = Some(key);
-        }
-        let Some(last) = last else {
-            return Ok(None);
-        };
-        let last = cells(last, &table.key_columns(), table)?;
-        let rows = self.until(table, after, &last, limit).await?;
-        Ok(Some(Batch { rows, last }))
-    }
-
-    /// Reads the rows after a key, or the first ones, up to the key `until`, but not more than
-    /// `limit`.
-    pub(super) async fn until(
-        &mut self,
-        table: &Table,
-        after: Option<&[Cell]>,
-        until: &[Cell],
-        limit: i64,
-    ) -> Result<Vec<Vec<Cell>>, StoreError> {
-        let sql = table.select_rows(self.is_postgres(), after.is_some());
-        let bounds = after.unwrap_or_default().iter().chain(until);
-        let mut values: Vec<Value<'_>> = bounds.map(Cell::value).collect();
-        values.push(limit.into());
-        let rows = self.rows(sql, &values).await?;
-        rows.iter()
-            .map(|row| cells(row, table.columns, table))
-            .collect()
-    }
-
-    /// Reads a whole table, part by part.
-    pub(super) async fn content(
-        &mut self,
-        table: &Table,
-        options: &CopyOptions,
-    ) -> Result<Content, StoreError> {
-        let (mut content, mut after) = (Content::default(), None);
-        while let Some(batch) = self.batch(table, after.as_deref(), options).await? {
-            content.add(Content::of(&batch.rows));
-            after = Some(batch.last);
-        }
-        Ok(content)
     }
 
     /// Inserts rows in one transaction.
@@ -323,22 +235,21 @@ impl Side {
     }
 }
 
-fn cells(row: &Row, columns: &[Column], table: &Table) -> Result<Vec<Cell>, StoreError> {
-    let cells = columns.iter().map(|column| Cell::read(row, *column));
-    cells
-        .collect::<Result<_, _>>()
-        .map_err(|error| of_table(error, table))
-}
+impl Source for Side {
+    fn is_postgres(&self) -> bool {
+        matches!(self.open, Open::Postgres(..))
+    }
 
-/// Adds the table to an error.
-fn of_table(error: StoreError, table: &Table) -> StoreError {
-    let name = table.name;
-    match error {
-        StoreError::Corrupt { what, why } => StoreError::Corrupt {
-            what: format!("{what} of the table {name}"),
-            why,
-        },
-        StoreError::Failed(why) => StoreError::Failed(format!("the table {name}: {why}")),
-        other => other,
+    async fn rows(&mut self, sql: String, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
+        let database = match &mut self.open {
+            Open::Store(store) => store.database(),
+            Open::Sqlite(database) => database,
+            Open::Postgres(_, guard) => {
+                return Source::rows(&mut Connection::from(guard.connection()), sql, values).await;
+            }
+        };
+        let mut turn = database.reader().await?;
+        let result = turn.connection().rows_of(sql, values).await;
+        turn.end(result)
     }
 }

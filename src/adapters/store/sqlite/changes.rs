@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use sqlx::SqliteConnection;
 
-use super::open::private;
+use super::open::{private, with_suffix};
 
 /// Size of a record, in bytes: twenty digits and a line end.
 const RECORD_BYTES: u64 = 21;
@@ -58,11 +58,12 @@ pub(super) async fn counted(connection: &mut SqliteConnection) -> sqlx::Result<i
         .await
 }
 
+/// What the name of the record adds to that of the database.
+pub(super) const SUFFIX: &str = ".changes";
+
 /// Returns the path of the record for the database at `database`.
 pub(super) fn path(database: &Path) -> PathBuf {
-    let mut name = database.as_os_str().to_owned();
-    name.push(".changes");
-    PathBuf::from(name)
+    with_suffix(database, SUFFIX)
 }
 
 /// Returns the recorded number of changes; `None` if there is no record, or one that a power

@@ -4,10 +4,10 @@ use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
 use std::path::Path;
 
-use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions as _, Connection as _};
 
 use super::super::copy_of::Purpose;
-use super::super::errors::{failed, sentence};
 use super::{changes, open};
 use crate::engine::store::StoreError;
 
@@ -41,29 +41,24 @@ pub async fn inspect(path: &Path) -> Result<Inspected, StoreError> {
     let record = changes::path(path);
     let recorded =
         changes::recorded(&record).map_err(|error| open::cannot_make(&record, &error))?;
-    let mut wal = path.as_os_str().to_owned();
-    wal.push("-wal");
     // Without a WAL, even a reader would create one.
-    let alone = !in_use && Path::new(&wal).metadata().map_or(0, |about| about.len()) == 0;
+    let wal = open::with_suffix(path, "-wal");
+    let alone = !in_use && wal.metadata().map_or(0, |about| about.len()) == 0;
     let options = SqliteConnectOptions::new()
         .filename(path)
         .read_only(true)
         .immutable(alone);
     open::check_content(path, &options, &record, recorded, Purpose::Use).await?;
-    let reader = SqlitePoolOptions::new()
-        .max_connections(1)
-        .connect_with(options)
+    let look = async {
+        let mut reader = options.connect().await?;
+        let schema = open::schema(&mut reader).await?;
+        reader.close().await?;
+        Ok(schema)
+    };
+    let schema = look
         .await
-        .map_err(|error| {
-            let shown = path.display();
-            StoreError::Failed(format!("{shown} cannot be read: {}", sentence(&error)))
-        })?;
-    let schema = open::schema(&reader).await.map_err(failed);
-    reader.close().await;
-    Ok(Inspected {
-        in_use,
-        schema: schema?,
-    })
+        .map_err(|error| open::cannot_read(path, &error))?;
+    Ok(Inspected { in_use, schema })
 }
 
 /// Returns whether a process holds the lock of the database. The lock is shared for a moment, which

@@ -11,7 +11,7 @@ use sqlx::{ConnectOptions, Connection, SqliteConnection};
 use tokio::sync::Notify;
 
 use super::super::copy_of::{self, Purpose};
-use super::super::errors::{failed, sentence};
+use super::super::errors::sentence;
 use super::super::migrations::migrator;
 use super::super::sql::Connection as Either;
 use super::changes::{self, Changes};
@@ -52,9 +52,9 @@ const MIGRATIONS: [(&str, &str); 10] = [
 pub(super) const CURRENT_SCHEMA: usize = MIGRATIONS.len();
 
 /// Returns the schema version of a database of ours; `None` if it is not ours.
-pub(super) async fn schema(reader: &sqlx::SqlitePool) -> sqlx::Result<Option<usize>> {
+pub(super) async fn schema(reader: &mut SqliteConnection) -> sqlx::Result<Option<usize>> {
     let id: i32 = sqlx::query_scalar("PRAGMA application_id")
-        .fetch_one(reader)
+        .fetch_one(&mut *reader)
         .await?;
     if id != APPLICATION_ID {
         return Ok(None);
@@ -164,21 +164,19 @@ pub(crate) async fn open_for_reading(path: &Path) -> Result<sqlx::SqlitePool, St
             "there is no database at {shown}; store.path must be that of the running bot"
         )));
     }
-    let cannot_read = |error: sqlx::Error| {
-        StoreError::Failed(format!("{shown} cannot be read: {}", sentence(&error)))
-    };
     let options = SqliteConnectOptions::new().filename(path).read_only(true);
+    let of_sql = |error: sqlx::Error| cannot_read(path, &error);
     let reader = SqlitePoolOptions::new()
         .max_connections(1)
         .connect_with(options)
         .await
-        .map_err(cannot_read)?;
-    if schema(&reader).await.map_err(failed)? != Some(CURRENT_SCHEMA) {
+        .map_err(of_sql)?;
+    let mut connection = reader.acquire().await.map_err(of_sql)?;
+    if schema(&mut connection).await.map_err(of_sql)? != Some(CURRENT_SCHEMA) {
         return Err(StoreError::Failed(format!(
             "{shown} is not a database of this version of planwright; store.path must be that of the running bot"
         )));
     }
-    let mut connection = reader.acquire().await.map_err(failed)?;
     copy_of::refuse_incomplete(&mut Either::from(&mut *connection), &shown.to_string()).await?;
     drop(connection);
     Ok(reader)
@@ -228,7 +226,7 @@ pub(crate) fn real_path(path: &Path) -> PathBuf {
     }
 }
 
-fn folder_of(path: &Path) -> &Path {
+pub(super) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -237,14 +235,14 @@ fn folder_of(path: &Path) -> &Path {
 
 /// The state of the database file before it is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum FileState {
+pub(super) enum FileState {
     Missing,
     Empty,
     Present,
 }
 
 impl FileState {
-    fn at(path: &Path) -> std::io::Result<Self> {
+    pub(super) fn at(path: &Path) -> std::io::Result<Self> {
         match fs::metadata(path) {
             Ok(about) if !about.is_file() => Err(std::io::Error::other("it is not a regular file")),
             Ok(about) if about.len() == 0 => Ok(Self::Empty),
@@ -275,14 +273,19 @@ impl FileState {
 
 /// Returns the path of the lock file of the database at `path`.
 pub(super) fn lock_path(path: &Path) -> PathBuf {
+    with_suffix(path, ".lock")
+}
+
+/// Returns the path whose name continues that of `path`.
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(".lock");
+    name.push(suffix);
     PathBuf::from(name)
 }
 
 /// Allows one process per path: recovery at the start takes back every lease, which is only right
 /// if no other process works on the runs.
-fn take_lock(path: &Path) -> Result<File, StoreError> {
+pub(super) fn take_lock(path: &Path) -> Result<File, StoreError> {
     let name = lock_path(path);
     let file = private()
         .open(&name)
@@ -308,7 +311,7 @@ fn take_lock(path: &Path) -> Result<File, StoreError> {
 ///
 /// Closing any descriptor of the file would release SQLite's locks in this process: the returned
 /// file must outlive the connections.
-fn take_database(path: &Path) -> Result<File, StoreError> {
+pub(super) fn take_database(path: &Path) -> Result<File, StoreError> {
     let file = private()
         .open(path)
         .map_err(|error| cannot_make(path, &error))?;
@@ -369,6 +372,14 @@ pub(super) fn cannot_make(path: &Path, error: &std::io::Error) -> StoreError {
 fn cannot_open(path: &Path, error: &sqlx::Error) -> StoreError {
     StoreError::Failed(format!(
         "cannot open the database {}: {}",
+        path.display(),
+        sentence(error)
+    ))
+}
+
+pub(super) fn cannot_read(path: &Path, error: &sqlx::Error) -> StoreError {
+    StoreError::Failed(format!(
+        "{} cannot be read: {}",
         path.display(),
         sentence(error)
     ))
