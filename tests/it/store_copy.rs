@@ -48,14 +48,9 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// What is written is not synced, because a crash of the machine is no subject here.
+    /// The SQLite file is in memory if possible, because a crash of the machine is no subject here.
     pub(crate) async fn new() -> Option<Self> {
         let url = database().await?;
-        let name = url.path().trim_start_matches('/');
-        let set = format!("ALTER DATABASE {name} SET synchronous_commit = off");
-        let mut connection = raw(&url).await;
-        let set = sqlx::raw_sql(AssertSqlSafe(set)).execute(&mut connection);
-        set.await.unwrap();
         let memory = Path::new("/dev/shm");
         let folder = if memory.is_dir() {
             tempfile::tempdir_in(memory)

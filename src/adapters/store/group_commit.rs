@@ -60,6 +60,11 @@ pub(super) async fn run(
                 if taken == 0 {
                     return;
                 }
+                // Requests that have arrived are read first, so that fewer commits are needed.
+                tokio::task::yield_now().await;
+                while batch.len() < MAX_BATCH && let Ok(pending) = queue.try_recv() {
+                    batch.push(pending);
+                }
                 while !batch.is_empty() {
                     let rest = batch.split_off(portion(&batch));
                     write(&database, std::mem::replace(&mut batch, rest)).await;

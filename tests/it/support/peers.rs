@@ -167,6 +167,12 @@ pub(crate) fn skipped(missing: &str) {
     println!("{text}");
 }
 
+/// Reports that a test is skipped for want of a program that the package managers of supported
+/// systems do not have in a version that is new enough. It is not required in CI.
+pub(crate) fn optional(missing: &str) {
+    println!("skipped: {missing}");
+}
+
 /// Installs `packages` and returns their folder below the target folder. Returns `None` if `can` is
 /// an error.
 fn installed(packages: &Packages, can: Result<(), String>) -> Option<PathBuf> {

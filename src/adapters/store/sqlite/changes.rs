@@ -18,9 +18,11 @@ use super::open::{private, with_suffix};
 const RECORD_BYTES: u64 = 21;
 
 /// Triggers that count the changes of this connection. Heartbeats are not counted, because nothing
-/// of them has to survive. Deliveries count themselves, a batch as one change, because a trigger
-/// would run for each row.
+/// of them has to survive. A row of the inbox is a batch of deliveries; those that do not go that way
+/// count themselves, a batch as one change, because a trigger would run for each row.
 const COUNT: &str = "
+CREATE TEMP TRIGGER count_inbox AFTER INSERT ON main.inbox
+    BEGIN UPDATE pulse SET beats = beats + 1 WHERE id = 1; END;
 CREATE TEMP TRIGGER count_states AFTER UPDATE OF state ON main.runs
     BEGIN UPDATE pulse SET beats = beats + 1 WHERE id = 1; END;
 CREATE TEMP TRIGGER count_progress AFTER UPDATE ON main.texts
@@ -110,6 +112,12 @@ impl Changes {
             file,
             recorded: count,
         })
+    }
+
+    /// Records that one more change is durable in the database, which may hold others that are not
+    /// recorded yet.
+    pub(super) fn note_one(&mut self) {
+        self.note(self.recorded + 1);
     }
 
     /// Records that `count` changes are durable in the database. Not synchronised: after a power

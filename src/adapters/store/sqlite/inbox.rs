@@ -29,16 +29,15 @@ const MAX_CHANGES: u64 = 1_000;
 /// Writes the row, if all its deliveries are new. The last three parameters are the GUIDs, what was
 /// said where, and the ids of the runs: lists of texts, because a list of rows would be parsed once
 /// more for each of its values.
+///
+/// It is one statement without a result, because the connection's thread wakes this one for
+/// everything that it has to tell.
 pub(super) const WRITE: &str = "
-BEGIN IMMEDIATE;
 INSERT INTO inbox (payloads, deliveries, runs, triggers, texts)
 SELECT ?1, ?2, ?3, ?4, ?5
 WHERE NOT EXISTS (SELECT 1 FROM json_each(?6) AS new CROSS JOIN deliveries WHERE deliveries.guid = new.value)
   AND NOT EXISTS (SELECT 1 FROM json_each(?7) AS new CROSS JOIN deliveries WHERE deliveries.said = new.value)
-  AND NOT EXISTS (SELECT 1 FROM json_each(?8) AS new CROSS JOIN runs WHERE runs.id = new.value)
-RETURNING id AS value;
-UPDATE pulse SET beats = beats + 1 WHERE id = 1 RETURNING beats AS value;
-COMMIT";
+  AND NOT EXISTS (SELECT 1 FROM json_each(?8) AS new CROSS JOIN runs WHERE runs.id = new.value)";
 
 pub(super) const FIRST: &str = "
 SELECT id, payloads, deliveries, runs, triggers, texts FROM inbox WHERE refused IS NULL ORDER BY id LIMIT 1";
@@ -160,19 +159,18 @@ impl Inbox {
         }
     }
 
-    /// Writes deliveries in a transaction of its own, and returns the number of changes that the
-    /// database has counted then. Returns `None`, and writes nothing, if one of them may be known or
-    /// must be stored at once, or if it is not known what the inbox contains.
+    /// Writes deliveries in a transaction of its own. Returns false, and writes nothing, if one of
+    /// them may be known or must be stored at once, or if it is not known what the inbox contains.
     pub(super) async fn write(
         &mut self,
         connection: &mut SqliteConnection,
         deliveries: &[EncodedDelivery],
-    ) -> Result<Option<i64>, WriteError> {
+    ) -> Result<bool, WriteError> {
         if self.unread {
-            return Ok(None);
+            return Ok(false);
         }
         let Some(digests) = self.digests_of(deliveries) else {
-            return Ok(None);
+            return Ok(false);
         };
         let (payloads, delivery_rows) = delivery_rows(deliveries.iter());
         let last = deliveries.len().saturating_sub(1);
@@ -189,7 +187,7 @@ impl Inbox {
             let names = names.filter(|(name, _)| *name == of);
             to_json(&names.map(|(_, text)| text).collect::<Vec<_>>())
         };
-        let values = sqlx::query_scalar::<_, i64>(WRITE)
+        let written = sqlx::query(WRITE)
             .bind(payloads.0)
             .bind(to_json(&delivery_rows)?)
             .bind(to_json(&runs.rows)?)
@@ -198,12 +196,11 @@ impl Inbox {
             .bind(names(Name::Guid)?)
             .bind(names(Name::Said)?)
             .bind(names(Name::Run)?)
-            .fetch_all(connection)
+            .execute(connection)
             .await?;
-        // The id of the row, unless a delivery is known, and the number of changes.
-        let [_, changes] = values[..] else {
-            return Ok(None);
-        };
+        if written.rows_affected() == 0 {
+            return Ok(false);
+        }
         self.digests.extend(&digests);
         self.rows.push_back(Row {
             deliveries: deliveries.len(),
@@ -211,7 +208,7 @@ impl Inbox {
         });
         self.deliveries += deliveries.len();
         self.written += 1;
-        Ok(Some(changes))
+        Ok(true)
     }
 
     /// Stores the deliveries of the first rows, in one transaction. A row that is refused is kept

@@ -170,14 +170,10 @@ impl Turn<'_> {
     /// Records the number of durable changes. Call it between transactions only.
     pub(super) async fn record_changes(&mut self) -> sqlx::Result<()> {
         let count = changes::counted(&mut self.connection).await?;
-        self.note_changes(count);
-        Ok(())
-    }
-
-    fn note_changes(&mut self, count: i64) {
         if let Some(resources) = &mut self.slot.resources {
             resources.changes.note(count);
         }
+        Ok(())
     }
 
     /// Writes deliveries into the inbox. Returns false, and writes nothing, if they must be stored
@@ -188,12 +184,12 @@ impl Turn<'_> {
     ) -> Result<bool, WriteError> {
         // Also while it is written: a reader may come before this returns.
         self.filled.store(true, Ordering::Release);
-        let written = self.slot.inbox.write(&mut self.connection, deliveries);
-        let changes = written.await?;
-        if let Some(changes) = changes {
-            self.note_changes(changes);
+        let slot = &mut *self.slot;
+        let written = slot.inbox.write(&mut self.connection, deliveries).await?;
+        if let (true, Some(resources)) = (written, &mut slot.resources) {
+            resources.changes.note_one();
         }
-        Ok(changes.is_some())
+        Ok(written)
     }
 
     /// Stores everything that is in the inbox.
