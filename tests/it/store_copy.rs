@@ -220,8 +220,8 @@ async fn fill(store: &dyn Store, bytes: usize) {
         // It would wake the one that waits.
         if number != 4 {
             let message = "\"m \\u0000\"";
-            let sent = store.send_message(&lease.run, message, at(17));
-            sent.await.unwrap();
+            let told = store.send_message(&lease.run, message, at(17));
+            told.await.unwrap();
         }
         let saved = SavedPlan {
             run: lease.run.clone(),
@@ -813,6 +813,21 @@ async fn sources_that_are_none_are_refused() {
             .await
             .unwrap();
     assert_eq!(tables, 0);
+
+    postgres::open(&places.url).await.close().await;
+    let newer =
+        "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+                 VALUES (99, 'newer', true, '\\x00', 0)";
+    let mut connection = raw(&places.url).await;
+    sqlx::raw_sql(newer).execute(&mut connection).await.unwrap();
+    let refused = refusal(&places.postgres(), &places.sqlite("b.db")).await;
+    assert!(
+        refused.starts_with(
+            "the store failed: the database at HOST/DATABASE was written by a newer planwright (its schema is 99, this program \
+             knows "
+        ) && refused.ends_with("): install the newer version"),
+        "{refused}"
+    );
 }
 
 #[tokio::test]

@@ -73,7 +73,8 @@ impl Copy {
         let to = location("--to", &self.to, &loaded.secrets)?;
         let copied = block_on(async {
             let now = SystemClock.now();
-            let mut show = |step: Progress| tell(step);
+            let mut shown = 0;
+            let mut show = |step: Progress| shown = tell(step, shown);
             copy(&from, &to, now, &CopyOptions::default(), &mut show)
                 .await
                 // Messages of the store are about the configuration.
@@ -101,17 +102,25 @@ impl Copy {
     }
 }
 
-/// Reports on standard error what was done.
-fn tell(step: Progress) {
+/// Number of rows of a table after which it is shown how far the copy is.
+const SHOWN_ROWS: u64 = 100_000;
+
+/// Reports on standard error what was done. Takes and returns the number of rows that was shown last.
+fn tell(step: Progress, shown: u64) -> u64 {
     match step {
         Progress::Copied {
             table,
             rows,
             is_last: true,
         } => terminal::print_stderr(&format!("copied {table}: {rows} rows\n")),
-        Progress::Copied { .. } => {}
+        Progress::Copied { table, rows, .. } if rows >= shown + SHOWN_ROWS => {
+            terminal::print_stderr(&format!("copying {table}: {rows} rows\n"));
+            return rows;
+        }
+        Progress::Copied { .. } => return shown,
         Progress::Comparing => terminal::print_stderr("comparing\n"),
     }
+    0
 }
 
 /// Number of digits of a digest that are shown to people.

@@ -52,7 +52,7 @@ impl Cell {
             Self::Long(Some(text)) => add(3, text.as_bytes()),
             Self::Bytes(Some(bytes)) => add(4, bytes),
             Self::Int(None) | Self::Text(None) | Self::Long(None) | Self::Bytes(None) => {
-                add(0, &[])
+                add(0, &[]);
             }
         }
     }
@@ -97,7 +97,8 @@ impl Content {
 
     /// Returns the digest, as 64 hexadecimal digits.
     pub fn digest(&self) -> String {
-        self.sum.iter().map(|part| format!("{part:016x}")).collect()
+        let [a, b, c, d] = self.sum;
+        format!("{a:016x}{b:016x}{c:016x}{d:016x}")
     }
 }
 

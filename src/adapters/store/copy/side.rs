@@ -102,9 +102,7 @@ impl Side {
             Open::Store(store) => store.database(),
             Open::Sqlite(database) => database,
             Open::Postgres(database, guard) => {
-                Connection::from(guard.connection())
-                    .rows("SELECT 1", &[])
-                    .await?;
+                is_held(guard).await?;
                 database
             }
         };
@@ -124,6 +122,14 @@ impl Side {
         let result = result.await;
         let result = connection.settle(result).await;
         turn.end(result)
+    }
+
+    /// Returns an error if bots are no longer kept out.
+    pub(super) async fn is_guarded(&mut self) -> Result<(), StoreError> {
+        match &mut self.open {
+            Open::Store(_) | Open::Sqlite(_) => Ok(()),
+            Open::Postgres(_, guard) => is_held(guard).await,
+        }
     }
 
     /// Returns what the database is marked as a copy of.
@@ -233,6 +239,13 @@ impl Side {
         self.write(async |connection| connection.rows_of(sql, &[]).await.map(drop))
             .await
     }
+}
+
+/// Uses the transaction of a guard, which fails if it was ended.
+async fn is_held(guard: &mut Guard) -> Result<(), StoreError> {
+    let mut connection = Connection::from(guard.connection());
+    connection.rows("SELECT 1", &[]).await?;
+    Ok(())
 }
 
 impl Source for Side {

@@ -175,7 +175,8 @@ impl Table {
         };
         let bounds: Vec<_> = [(after, ">"), (until, "<=")]
             .into_iter()
-            .filter_map(|(is_there, operator)| is_there.then(|| bound(operator)))
+            .filter(|(is_there, _)| *is_there)
+            .map(|(_, operator)| bound(operator))
             .collect();
         if bounds.is_empty() {
             String::new()

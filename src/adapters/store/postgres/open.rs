@@ -387,6 +387,15 @@ async fn migrate(
         .await
         .map_err(of_sql)?;
     let schema = schema(&mut transaction).await.map_err(of_sql)?;
+    // A newer version may have added columns that would not be copied.
+    if let Some(newer) = schema.filter(|schema| *schema > CURRENT_SCHEMA)
+        && purpose != Purpose::Use
+    {
+        return Err(failed(format!(
+            "was written by a newer planwright (its schema is {newer}, this program knows {CURRENT_SCHEMA}): install the \
+             newer version"
+        )));
+    }
     if schema.is_none() && purpose == Purpose::CopyFrom {
         return Err(failed(
             "is not one of planwright: name that of the bot".to_owned(),

@@ -40,7 +40,7 @@ WHERE name LIKE 'process %' AND until_ms > (extract(epoch FROM clock_timestamp()
 /// keeps it for a process that is gone.
 const LIMITS: &str = "
 SET LOCAL lock_timeout = '5s';
-SET LOCAL idle_in_transaction_session_timeout = '10min'";
+SET LOCAL idle_in_transaction_session_timeout = '1h'";
 
 /// Makes sure, until the end of the transaction, that no copy is under way. Returns false if one is.
 pub(super) async fn is_free(transaction: &mut PgConnection) -> sqlx::Result<bool> {
