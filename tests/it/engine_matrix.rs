@@ -299,7 +299,7 @@ async fn a_transferred_issue_is_followed_from_any_write_on(on: &On) {
         let case = format!("transferred at write {at}");
         let transfer = Happening::Transfer;
         let (rig, state) = save(on, |rig| {
-            rig.forge.happen(at, transfer, Where::Number(HERE))
+            rig.forge.happen(at, transfer, Where::Number(HERE));
         })
         .await;
         assert_eq!(state, State::Succeeded, "{case}");

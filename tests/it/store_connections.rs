@@ -146,8 +146,8 @@ async fn connections_that_report_commits_before_they_are_on_disk_are_refused() {
     crate::support::postgres::cut_connections(&url).await;
     let mut last = String::new();
     for n in 0..5 {
-        let lost = store.accept(delivery(&format!("g{n}"), 0, vec![new_run(1, n)]));
-        last = lost.await.unwrap_err().to_string();
+        let refused = store.accept(delivery(&format!("g{n}"), 0, vec![new_run(1, n)]));
+        last = refused.await.unwrap_err().to_string();
     }
     assert!(last.contains("synchronous_commit is off"), "{last}");
     store.close().await;

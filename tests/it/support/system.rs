@@ -45,6 +45,10 @@ const SECRET: &str = "a webhook secret of good length";
 
 /// Differences from the default system.
 #[derive(Default)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "independent differences, most of them unused in a test"
+)]
 pub(crate) struct Options {
     /// Whether the bot uses the Enterprise Server API (`/api/v3`).
     pub(crate) enterprise: bool,

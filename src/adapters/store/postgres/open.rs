@@ -83,7 +83,11 @@ fn place(options: &PgConnectOptions) -> String {
 
 fn cannot_connect(options: &PgConnectOptions, error: &sqlx::Error) -> StoreError {
     let remedy = match error {
-        sqlx::Error::Io(error) if error.get_ref().is_some_and(|why| why.is::<rustls::Error>()) => {
+        sqlx::Error::Io(error)
+            if error
+                .get_ref()
+                .is_some_and(<dyn std::error::Error + Send + Sync>::is::<rustls::Error>) =>
+        {
             ": name the authority of the server's certificate in sslrootcert, and the host in store.url as the \
              certificate does"
         }

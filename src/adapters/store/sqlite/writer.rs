@@ -119,14 +119,13 @@ impl Writer {
         if slot.resources.is_none() {
             return Err(errors::closed());
         }
-        let connection = match slot.connection.take() {
-            Some(connection) => connection,
-            None => {
-                // It is not known what the last turn did.
-                self.filled.store(true, Ordering::Release);
-                slot.inbox = slot.inbox.forget();
-                self.connect().await.map_err(errors::failed)?
-            }
+        let connection = if let Some(connection) = slot.connection.take() {
+            connection
+        } else {
+            // It is not known what the last turn did.
+            self.filled.store(true, Ordering::Release);
+            slot.inbox = slot.inbox.forget();
+            self.connect().await.map_err(errors::failed)?
         };
         Ok(Turn {
             connection,
