@@ -37,7 +37,11 @@ impl On {
         return Some(
             System::with(Options {
                 postgres: Some((crate::support::postgres::database().await?, 1)),
-                environment: vec![("PLANWRIGHT_STORE_MAX_CONNECTIONS", "3".to_owned())],
+                environment: vec![
+                    ("PLANWRIGHT_STORE_MAX_CONNECTIONS", "5".to_owned()),
+                    // On a busy machine a heartbeat may come too late.
+                    ("PLANWRIGHT_WORKER_MAX_ATTEMPTS", "20".to_owned()),
+                ],
                 ..Options::default()
             })
             .await,
@@ -103,7 +107,13 @@ impl Scene {
         let system = &self.system;
         let runs = system.run_to_rest().await;
         assert_eq!(runs.len(), 1, "{case}: {runs:#?}");
-        assert_eq!(runs[0].state, State::Succeeded, "{case}: {runs:#?}");
+        assert_eq!(
+            runs[0].state,
+            State::Succeeded,
+            "{case}: {:?}\n{}",
+            runs[0].code,
+            system.last_lines()
+        );
         let plans = system.plans(REPO);
         assert_eq!(plans.len(), 1, "{case}: plan issues");
         let plan = &plans[0];

@@ -726,9 +726,13 @@ impl System {
     }
 
     fn give_up(&self, why: &str) -> ! {
+        panic!("{why}\nthe bot's last lines:\n{}", self.last_lines());
+    }
+
+    /// Returns the end of the bot's log, for the message of a failed test.
+    pub(crate) fn last_lines(&self) -> String {
         let log = self.log.lock().unwrap();
-        let last = &log[log.len().saturating_sub(SHOWN)..];
-        panic!("{why}\nthe bot's last lines:\n{}", last.join("\n"));
+        log[log.len().saturating_sub(SHOWN)..].join("\n")
     }
 }
 
