@@ -34,14 +34,14 @@ use planwright::engine::worker::{Outcome, Worker};
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 use secrecy::SecretString;
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions as _, Connection as _, Row as _};
+use sqlx::{Connection as _, Row as _};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use crate::simulator_support::KEYS;
 use crate::support::rig::PLAN;
+use crate::support::system::look;
 
 const SECRET: &str = "a webhook secret of good length";
 /// Owners, each with an installation of its own, and issues of each.
@@ -393,8 +393,7 @@ struct Row {
 }
 
 async fn rows(path: PathBuf) -> Vec<Row> {
-    let options = SqliteConnectOptions::new().filename(path).read_only(true);
-    let mut connection = options.connect().await.unwrap();
+    let mut connection = look(&path).await;
     let rows = sqlx::query(
         "SELECT id, serial, state, said_ms, created_ms, started_ms, finished_ms,
                 json_extract(trigger, '$.origin.id') AS comment

@@ -131,8 +131,6 @@ mod store_postgres;
 mod store_power;
 #[cfg(unix)]
 mod store_replicas;
-#[cfg(unix)]
-mod store_rolling;
 mod store_sqlite;
 mod store_storm;
 mod store_tell;

@@ -13,8 +13,9 @@ use crate::engine::clock::Clock as _;
 use crate::engine::store::StoreError;
 
 const BACKUP_HELP: &str = "\
-The bot may be running. The file is the state of one moment: every delivery that
-was acknowledged before the command started is in it. Only this user can read it.
+The bot may be running. The file is the state of one moment: every delivery
+that was acknowledged before the command started is in it. Only this user can
+read it.
 
 A PostgreSQL database (store.url) is backed up with pg_dump.
 

@@ -273,11 +273,6 @@ impl Server {
     pub(crate) fn url(&self) -> &Url {
         &self.url
     }
-
-    /// Returns the folder of the server's data.
-    pub(crate) fn data(&self) -> PathBuf {
-        self.folder.join("data")
-    }
 }
 
 impl Drop for Server {

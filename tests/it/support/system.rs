@@ -8,7 +8,7 @@
 mod gate;
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -539,10 +539,7 @@ impl System {
 
     /// Opens a separate read-only connection to the bot's database.
     async fn look(&self) -> SqliteConnection {
-        let options = SqliteConnectOptions::new()
-            .filename(self.database())
-            .read_only(true);
-        options.connect().await.unwrap()
+        look(&self.database()).await
     }
 
     /// Waits until the bot has logged a line with `text` since its start.
@@ -734,6 +731,24 @@ impl System {
         let log = self.log.lock().unwrap();
         log[log.len().saturating_sub(SHOWN)..].join("\n")
     }
+}
+
+/// Opens the SQLite database at `path` for reading, when the bot has stored what it has
+/// acknowledged: a running bot does so within milliseconds.
+pub(crate) async fn look(path: &Path) -> SqliteConnection {
+    let options = SqliteConnectOptions::new().filename(path).read_only(true);
+    let mut connection = options.connect().await.unwrap();
+    for _ in 0..200 {
+        let waiting: i64 = sqlx::query_scalar("SELECT count(*) FROM inbox")
+            .fetch_one(&mut connection)
+            .await
+            .unwrap_or(0);
+        if waiting == 0 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    connection
 }
 
 /// Returns all runs in a PostgreSQL database in order of acceptance. Empty while the server does not

@@ -4,6 +4,7 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use sqlx::migrate::MigrateError;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
@@ -80,6 +81,12 @@ const MAX_IDLE_WAL: u32 = 16 << 20;
 
 /// Number of reading connections, for pages and `/plan-status`. Writes never use them.
 const READERS: u32 = 2;
+
+/// Pause before the inbox of a running bot is looked at again.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// Maximum number of looks at the inbox of a running bot.
+const MAX_LOOKS: u32 = 50;
 
 /// Maximum number of symbolic links followed to the database file, as on Linux.
 const MAX_LINKS: u32 = 40;
@@ -179,7 +186,24 @@ pub(crate) async fn open_for_reading(path: &Path) -> Result<sqlx::SqlitePool, St
     }
     copy_of::refuse_incomplete(&mut Either::from(&mut *connection), &shown.to_string()).await?;
     drop(connection);
+    await_inbox(&reader).await.map_err(of_sql)?;
     Ok(reader)
+}
+
+/// Waits until a running bot has stored what it has acknowledged, which takes some milliseconds.
+/// Without a running bot it stays in the inbox until the next start, so the wait is short.
+async fn await_inbox(reader: &sqlx::SqlitePool) -> sqlx::Result<()> {
+    for _ in 0..MAX_LOOKS {
+        let waiting: bool =
+            sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM inbox WHERE refused IS NULL)")
+                .fetch_one(reader)
+                .await?;
+        if !waiting {
+            break;
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+    Ok(())
 }
 
 /// Checks whether [`open`] could use `path`. Opens and changes nothing, so it is safe while another
