@@ -12,10 +12,11 @@ use crate::engine::store::Store as _;
 use crate::engine::worker;
 
 const HELP: &str = "\
-The bot does the same every hour. It deletes runs that have ended with all that
-belongs to them, their deliveries, and decisions; never a run that has not ended.
-What agents have used is kept for 400 days. A SQLite database must not be used by
-a bot, and its file does not shrink: `store backup` and `store restore` shrink it.
+The bot does the same every hour. It deletes runs that have ended, with all that
+belongs to them, their deliveries, and decisions, but never a run that has not
+ended. What agents have used is kept for 400 days. A SQLite database must not be
+used by a bot, and its file does not shrink: `store backup` and `store restore`
+shrink it.
 
 Exit codes:
   0  done
