@@ -64,7 +64,16 @@ pub(crate) async fn run(plan: &Plan, server: &Server, bars: &mut Bars) -> Outcom
         .execute(&mut old)
         .await?;
     for name in [
-        "an old transaction", "", "", "", "", "", "", "", "", "at the end",
+        "an old transaction",
+        "",
+        "",
+        "",
+        "",
+        "",
+        "",
+        "",
+        "",
+        "at the end",
     ] {
         phase(name, sample).await?;
     }
@@ -92,7 +101,8 @@ pub(crate) async fn run(plan: &Plan, server: &Server, bars: &mut Bars) -> Outcom
             sizes.heartbeats,
         );
     }
-    let claims = |phase: Option<&Phase>| phase.map_or(f64::NAN, |phase| median(&phase.times.claims));
+    let claims =
+        |phase: Option<&Phase>| phase.map_or(f64::NAN, |phase| median(&phase.times.claims));
     bars.at_most(
         "PostgreSQL: claim after an old transaction by that before",
         claims(phases.last()) / claims(phases.first()),

@@ -122,7 +122,7 @@ impl Backlog {
     /// Does what the processes do every ten seconds, a third of a lease: extends the leases one by
     /// one, and looks for expired ones.
     pub(crate) async fn beat(&mut self) -> Outcome<()> {
-        if (self.next - self.size) * STEP % 10_000 != 0 {
+        if !((self.next - self.size) * STEP).is_multiple_of(10_000) {
             return Ok(());
         }
         let now = self.now();
@@ -201,9 +201,8 @@ async fn on(plan: &Plan, server: Option<&Server>, bars: &mut Bars) -> Outcome<()
             }
         }
         for (rounds, size) in rounds.iter().zip(QUEUED) {
-            let of = |figure: fn(&Times) -> f64| {
-                median(&rounds.iter().map(figure).collect::<Vec<_>>())
-            };
+            let of =
+                |figure: fn(&Times) -> f64| median(&rounds.iter().map(figure).collect::<Vec<_>>());
             println!(
                 "  {:<18} {size:>7} {:>9.3} {:>9.3} {:>9.3} {:>9.3} {:>9.3}",
                 shape.name(),

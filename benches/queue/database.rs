@@ -104,8 +104,12 @@ impl Raw {
     async fn execute(&mut self, sql: String) -> Outcome<()> {
         let sql = AssertSqlSafe(sql);
         match self {
-            Self::Sqlite(connection) => drop(sqlx::raw_sql(sql).execute(connection).await?),
-            Self::Postgres(connection) => drop(sqlx::raw_sql(sql).execute(connection).await?),
+            Self::Sqlite(connection) => {
+                sqlx::raw_sql(sql).execute(connection).await?;
+            }
+            Self::Postgres(connection) => {
+                sqlx::raw_sql(sql).execute(connection).await?;
+            }
         }
         Ok(())
     }
@@ -114,10 +118,10 @@ impl Raw {
         let sql = AssertSqlSafe(sql);
         match self {
             Self::Sqlite(connection) => {
-                drop(sqlx::query(sql).bind(value).execute(connection).await?);
+                sqlx::query(sql).bind(value).execute(connection).await?;
             }
             Self::Postgres(connection) => {
-                drop(sqlx::query(sql).bind(value).execute(connection).await?);
+                sqlx::query(sql).bind(value).execute(connection).await?;
             }
         }
         Ok(())
@@ -160,19 +164,16 @@ impl Database {
         from: &str,
         to: &str,
     ) -> Outcome<Self> {
-        match (self, server) {
-            (Self::Postgres(_), Some(server)) => {
-                Ok(Self::Postgres(server.database(to, Some(from)).await?))
+        if let (Self::Postgres(_), Some(server)) = (self, server) {
+            Ok(Self::Postgres(server.database(to, Some(from)).await?))
+        } else {
+            let copy = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
+            let path = self.path().ok_or("a SQLite database has a path")?;
+            for file in std::fs::read_dir(path.parent().ok_or("a folder")?)? {
+                let file = file?;
+                std::fs::copy(file.path(), copy.path().join(file.file_name()))?;
             }
-            _ => {
-                let copy = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
-                let path = self.path().ok_or("a SQLite database has a path")?;
-                for file in std::fs::read_dir(path.parent().ok_or("a folder")?)? {
-                    let file = file?;
-                    std::fs::copy(file.path(), copy.path().join(file.file_name()))?;
-                }
-                Ok(Self::Sqlite(copy))
-            }
+            Ok(Self::Sqlite(copy))
         }
     }
 

@@ -35,10 +35,7 @@ pub(crate) async fn run(server: Option<&Server>, bars: &mut Bars) -> Outcome<()>
         "\ntime from a command to the end of its run, in durations of a run; {WORKERS} workers; \
          others give {OTHERS} commands, which take half of the workers' time"
     );
-    println!(
-        "{:<20} {:>8} {:>8} {:>8}",
-        "", "median", "p99", "longest"
-    );
+    println!("{:<20} {:>8} {:>8} {:>8}", "", "median", "p99", "longest");
     let mut servers = vec![("SQLite", None)];
     servers.extend(server.map(|server| ("PostgreSQL", Some(server))));
     for (name, server) in servers {

@@ -69,8 +69,15 @@ impl Display for Bars {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "\nbars")?;
         for (what, value, bar) in &self.0 {
-            let verdict = if holds(*value, *bar) { "held" } else { "MISSED" };
-            writeln!(f, "  {what:<68} {value:>9.2}  at most {bar:>7.2}  {verdict}")?;
+            let verdict = if holds(*value, *bar) {
+                "held"
+            } else {
+                "MISSED"
+            };
+            writeln!(
+                f,
+                "  {what:<68} {value:>9.2}  at most {bar:>7.2}  {verdict}"
+            )?;
         }
         Ok(())
     }

@@ -59,9 +59,7 @@ impl Shape {
             Self::HotIssue if number.is_multiple_of(5) => place(1, 1, 0),
             Self::HotIssue => place(1, 1, number),
             Self::OneEach => place(number / 10, number, number),
-            Self::OneTenant if number < size - size / 100 => {
-                place(0, number % (size / 10), number)
-            }
+            Self::OneTenant if number < size - size / 100 => place(0, number % (size / 10), number),
             Self::OneTenant => place(number, size + number, number),
         }
     }
