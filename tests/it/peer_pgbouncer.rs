@@ -2,16 +2,13 @@
 //! connection to the server.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use planwright::adapters::store::{PostgresOptions, SqlStore};
 use planwright::engine::model::run::State;
 use planwright::engine::store::Store;
-use secrecy::SecretString;
 
 use crate::store_contract::{self as contract, add, at, for_each_rule, must_claim, new_run};
 use crate::store_storm::storm;
-use crate::support::pgbouncer::{PgBouncer, database};
+use crate::support::pgbouncer::database;
 use crate::support::postgres::{self, open};
 use crate::support::rig::PLAN;
 use crate::support::system::{Options, System};
@@ -72,30 +69,6 @@ async fn workers_poll_and_the_missing_notifications_are_logged_once() {
     assert_eq!(lines.count(), 2, "{log:#?}");
     system.kill_one(0).await;
     system.kill_one(1).await;
-}
-
-#[tokio::test]
-async fn a_pgbouncer_without_prepared_statements_is_refused_with_the_remedy() {
-    let Some(direct) = postgres::database().await else {
-        return;
-    };
-    let Some(bouncer) = PgBouncer::start(&direct, 0) else {
-        return;
-    };
-    let url = SecretString::from(bouncer.behind(&direct).to_string());
-    let options = PostgresOptions {
-        connect_timeout: Duration::from_secs(1),
-        ..PostgresOptions::default()
-    };
-    let refused = SqlStore::open_postgres(&url, options).await.unwrap_err();
-    let text = refused.to_string();
-    assert!(
-        text.contains("prepared statement")
-            && text.ends_with(
-                ": PgBouncer in transaction mode needs version 1.21 or later with max_prepared_statements above 0"
-            ),
-        "{text}"
-    );
 }
 
 /// Nothing that belongs to a session is left on the connections of the server, where another client

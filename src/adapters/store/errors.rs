@@ -162,3 +162,14 @@ impl From<WriteError> for StoreError {
         }
     }
 }
+
+#[cfg(test)]
+#[test]
+fn a_pooler_without_prepared_statements_is_named() {
+    for state in ["26000", "42P05"] {
+        assert_eq!(
+            postgres_remedy(state),
+            ": PgBouncer in transaction mode needs version 1.21 or later with max_prepared_statements above 0"
+        );
+    }
+}

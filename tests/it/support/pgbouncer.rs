@@ -65,13 +65,11 @@ impl PgBouncer {
             write!(server, " password={password}").unwrap();
         }
         // Few connections to the server, so that they are shared; given up soon, because each test
-        // has a database of its own. Without prepared statements they are kept: it is the second
-        // client of a connection that meets a statement of the first.
-        let idle = if prepared == 0 { 60 } else { 1 };
+        // has a database of its own.
         let settings = format!(
             "[databases]\n{server}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n\
              auth_type = any\npool_mode = transaction\nmax_prepared_statements = {prepared}\nmax_client_conn = 1000\n\
-             default_pool_size = 4\nserver_idle_timeout = {idle}\n"
+             default_pool_size = 4\nserver_idle_timeout = 1\n"
         );
         let file = folder.join("pgbouncer.ini");
         std::fs::write(&file, settings).unwrap();
