@@ -188,6 +188,9 @@ impl Turn<'_> {
         if let (true, Some(resources)) = (written, &mut slot.resources) {
             resources.changes.note_one();
         }
+        if slot.inbox.is_empty() {
+            self.filled.store(false, Ordering::Release);
+        }
         Ok(written)
     }
 
