@@ -256,7 +256,6 @@ async fn a_retry_does_the_missing_topics_only() {
 }
 
 #[tokio::test]
-#[ignore = "reads while a suspended worker holds SQLite's writer, for which reads wait when the inbox may be filled"]
 async fn a_crash_loses_no_report_and_no_finished_topic_is_worked_on_again() {
     let agent = FakeAgent::deciding(|task| match topic(task) {
         "slow" => Act::Hang,
@@ -264,6 +263,8 @@ async fn a_crash_loses_no_report_and_no_finished_topic_is_worked_on_again() {
     });
     let rig = rig(&agent).await;
     let run = ask(&rig, "one; slow; three; four").await;
+    // The delivery leaves the inbox now. A worker suspended while it does that blocks all reads.
+    rig.view(&run).await;
     {
         let worker = rig.worker("dies");
         let mut working = Box::pin(worker.step());
@@ -489,7 +490,6 @@ async fn a_run_that_waits_for_agents_asks_github_for_next_to_nothing() {
 }
 
 #[tokio::test]
-#[ignore = "reads while a suspended worker holds SQLite's writer, for which reads wait when the inbox may be filled"]
 async fn what_others_finish_is_remembered_while_github_is_slow() {
     // The first edit that shows progress never returns: the process dies there.
     let agent = FakeAgent::deciding(writes);
@@ -499,6 +499,8 @@ async fn what_others_finish_is_remembered_while_github_is_slow() {
     let rig = rig(&agent).await;
     let run = ask(&rig, "one; two; three").await;
     rig.forge.fail(before + 1, Fault::DieBefore);
+    // The delivery leaves the inbox now. A worker suspended while it does that blocks all reads.
+    rig.view(&run).await;
     {
         let worker = rig.worker("dies");
         let mut working = Box::pin(worker.step());

@@ -113,7 +113,7 @@ macro_rules! with_inbox {
 
 /// Rows as the program of that schema would have left them, one script per schema that can still be
 /// met.
-const ROWS: [(i64, &str); 10] = [
+const ROWS: [(i64, &str); 11] = [
     (1, two_runs!()),
     (2, concat!(two_runs!(), with_agents!())),
     (3, concat!(two_runs!(), with_agents!(), with_said!())),
@@ -179,6 +179,19 @@ const ROWS: [(i64, &str); 10] = [
     ),
     (
         10,
+        concat!(
+            two_runs!(),
+            with_usage!(),
+            with_said!(),
+            with_asks!(),
+            with_saved!(),
+            with_missed!(),
+            with_decisions!(),
+            with_inbox!(),
+        ),
+    ),
+    (
+        11,
         concat!(
             two_runs!(),
             with_usage!(),
@@ -327,7 +340,7 @@ async fn other_schemas_are_refused_untouched() {
         (
             "INSERT INTO _sqlx_migrations VALUES (9999, 'later', '', 1, x'00', 0)",
             "the store failed: the database PATH was written by a newer planwright (its schema is 9999, this program \
-             knows 10): install the newer version; nothing was changed",
+             knows 11): install the newer version; nothing was changed",
         ),
         (
             "UPDATE _sqlx_migrations SET checksum = x'00' WHERE version = 1",

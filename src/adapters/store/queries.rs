@@ -42,10 +42,13 @@ macro_rules! sql_with_lease {
     };
 }
 
+#[macro_use]
+pub(super) mod lease;
+
 pub(super) mod accept;
 pub(super) mod answers;
+pub(super) mod claim;
 pub(super) mod intake;
-pub(super) mod lease;
 pub(super) mod queue;
 pub(super) mod records;
 pub(super) mod replicas;

@@ -17,7 +17,9 @@ use super::database::Database;
 use super::group_commit::{self, Pending};
 use super::postgres::{self, PostgresOptions};
 use super::queries::accept::EncodedDelivery;
-use super::queries::{answers, intake, lease, queue, records, replicas, spending, upkeep, views};
+use super::queries::{
+    answers, claim, intake, lease, queue, records, replicas, spending, upkeep, views,
+};
 use super::sql::Sql;
 use super::sqlite::{self, SqliteOptions};
 use super::{MAX_CONFLICTS, errors};
@@ -272,7 +274,7 @@ impl Store for SqlStore {
         limits: &ClaimLimits,
     ) -> Result<Option<Claimed>, StoreError> {
         let until = now.plus(lease);
-        let claimed = write!(self, lease::claim, owner, now, until, limits)?;
+        let claimed = write!(self, claim::claim, owner, now, until, limits)?;
         if claimed.is_some() {
             self.database.wake_next();
         }

@@ -206,26 +206,26 @@ impl Model {
         };
         let due = |run: &Run| run.is(State::Ready) || run.is(State::Waiting) && run.due_at <= now;
         let due = |run: &Run| due(run) && !run.is_leased(now);
-        let first = self.pick(
-            |run| due(run) && !run.deferred,
-            |run| (busy(run), run.due_at),
-        );
         let other = |run: &Run, one: &Run| {
             one.deferred && one.is(State::Running) && one.new.installation == run.new.installation
         };
-        let alone = |run: &Run| run.deferred && self.count(|one| other(run, one)) == 0;
-        let oldest = |state| {
-            self.pick(
-                |run| run.is(state) && due(run) && alone(run),
-                |run| run.due_at,
-            )
-        };
-        let deferred = [State::Ready, State::Waiting]
-            .into_iter()
-            .filter_map(oldest);
-        first.or_else(|| {
-            deferred.min_by_key(|&index| (busy(&self.runs[index]), self.runs[index].due_at, index))
-        })
+        let alone = |run: &Run| self.count(|one| other(run, one)) == 0;
+        let first = |run: &Run| (busy(run), run.due_at);
+        self.pick(|run| due(run) && !run.deferred, first)
+            .or_else(|| {
+                self.pick(
+                    |run| due(run) && run.deferred && alone(run),
+                    |run| run.due_at,
+                )
+            })
+    }
+
+    /// Makes the runs ready that have waited until now.
+    pub(super) fn wake_due(&mut self, now: Millis) {
+        let due = |run: &&mut Run| run.is(State::Waiting) && run.due_at <= now;
+        for run in self.runs.iter_mut().filter(due) {
+            run.view.state = State::Ready;
+        }
     }
 
     fn accept(&mut self, new: NewDelivery) -> Accepted {

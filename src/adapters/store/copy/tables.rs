@@ -121,6 +121,8 @@ pub const NOT_COPIED: &[(&str, &str)] = &[
     ("compatibility", "belongs to the schema"),
     ("copy_of", "marks the copy"),
     ("heartbeats", "of leases, which end with the process"),
+    ("installation_heads", "is filled when runs are"),
+    ("repository_heads", "is filled when runs are"),
     ("inbox", "is empty after SQLite is opened"),
     (
         "lanes",

@@ -23,10 +23,16 @@ use crate::engine::store::StoreError;
 /// Two versions of this program run side by side while a new one is rolled out. A migration
 /// therefore only adds: what the previous release reads or writes is removed one release later, in a
 /// migration that also raises `compatibility.oldest`.
-const MIGRATIONS: [(&str, &str); 1] = [(
-    "queue",
-    include_str!("../migrations/postgres/0001_queue.sql"),
-)];
+const MIGRATIONS: [(&str, &str); 2] = [
+    (
+        "queue",
+        include_str!("../migrations/postgres/0001_queue.sql"),
+    ),
+    (
+        "heads",
+        include_str!("../migrations/postgres/0002_heads.sql"),
+    ),
+];
 
 /// The schema version of this program.
 const CURRENT_SCHEMA: usize = MIGRATIONS.len();

@@ -1,17 +1,16 @@
-//! Leases: claiming, extending, releasing and recovering them.
+//! Leases: claiming runs to acknowledge them, extending, releasing and recovering leases.
 
 use std::collections::HashMap;
 
 use super::super::MAX_WAIT_AFTER_START;
 use super::super::errors::{WriteError, corrupt};
 use super::super::sql::{Connection, Lock, Row, Sql, column, json, nullable, of_run};
-use super::queue::{execute_leased, finish, leased, promote};
-use crate::engine::model::failure::Code;
+use super::queue::{execute_leased, leased, promote};
 use crate::engine::model::progress::Progress;
 use crate::engine::model::run::RunId;
 use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::Trigger;
-use crate::engine::store::{ClaimLimits, Claimed, Lease, LeaseStatus, RunOutcome, StoreError};
+use crate::engine::store::{Claimed, Lease, LeaseStatus, StoreError};
 
 /// A condition on `runs`: no worker holds its lease at the time `$2`. On PostgreSQL the last
 /// heartbeat decides, if there was one.
@@ -48,87 +47,6 @@ RETURNING id, fence, attempt, round, cancel_requested, created_ms,
     (SELECT progress FROM texts WHERE texts.run = runs.seq) AS progress"
     };
 }
-
-/// Takes the first run of each repository that has any (found by jumping from one repository to the
-/// next in the index, so that a long backlog costs nothing), and claims the one whose installation,
-/// then repository, has the fewest running. Deferred runs come last, and one at a time in an
-/// installation: however many there are, they occupy one worker and one place in the write lane.
-macro_rules! claim {
-    ($database:ident) => {
-        concat!(
-            "
-WITH RECURSIVE
-ready (repo) AS (
-    SELECT min(repo_id) FROM runs WHERE state = 'ready' AND deferred = 0
-    UNION ALL
-    SELECT (SELECT min(repo_id) FROM runs WHERE state = 'ready' AND deferred = 0 AND repo_id > ready.repo)
-    FROM ready WHERE ready.repo IS NOT NULL
-),
-waiting (repo) AS (
-    SELECT min(repo_id) FROM runs WHERE state = 'waiting' AND deferred = 0
-    UNION ALL
-    SELECT (SELECT min(repo_id) FROM runs WHERE state = 'waiting' AND deferred = 0 AND repo_id > waiting.repo)
-    FROM waiting WHERE waiting.repo IS NOT NULL
-),
-heads (seq) AS (
-    SELECT (SELECT seq FROM runs
-            WHERE repo_id = ready.repo AND state = 'ready' AND deferred = 0 AND ",
-            lease_ended!($database),
-            "
-            ORDER BY run_at_ms, seq LIMIT 1) FROM ready
-    UNION ALL
-    SELECT (SELECT seq FROM runs
-            WHERE repo_id = waiting.repo AND state = 'waiting' AND deferred = 0 AND run_at_ms <= $2 AND ",
-            lease_ended!($database),
-            "
-            ORDER BY run_at_ms, seq LIMIT 1) FROM waiting
-    UNION ALL
-    SELECT (SELECT seq FROM runs
-            WHERE deferred = 1 AND state = 'ready' AND ",
-            lease_ended!($database),
-            "
-              AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE other.deferred = 1 AND other.state = 'running'
-                              AND other.installation = runs.installation)
-            ORDER BY run_at_ms, seq LIMIT 1)
-    UNION ALL
-    SELECT (SELECT seq FROM runs
-            WHERE deferred = 1 AND state = 'waiting' AND run_at_ms <= $2 AND ",
-            lease_ended!($database),
-            "
-              AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE other.deferred = 1 AND other.state = 'running'
-                              AND other.installation = runs.installation)
-            ORDER BY run_at_ms, seq LIMIT 1)
-),
-candidates (seq, deferred, of_installation, of_repository, run_at_ms) AS (
-    SELECT head.seq, head.deferred,
-           (SELECT count(*) FROM runs AS busy WHERE busy.state = 'running' AND busy.installation = head.installation),
-           (SELECT count(*) FROM runs AS busy
-            WHERE busy.state = 'running' AND busy.installation = head.installation AND busy.repo_id = head.repo_id),
-           head.run_at_ms
-    FROM heads CROSS JOIN runs AS head WHERE head.seq = heads.seq
-)
-UPDATE runs
-SET state = 'running', attempt = attempt + 1, fence = fence + 1, lease_owner = $1, lease_until_ms = $3,
-    started_ms = coalesce(started_ms, $2), cancel_told = CASE WHEN cancel_requested IS NULL THEN 0 ELSE 1 END,
-    heard = told
-WHERE seq = (
-    SELECT runs.seq FROM candidates CROSS JOIN runs
-    WHERE runs.seq = candidates.seq AND runs.state IN ('ready', 'waiting')
-      AND candidates.of_installation < $4 AND candidates.of_repository < $5
-    ORDER BY candidates.deferred, candidates.of_installation, candidates.of_repository, candidates.run_at_ms,
-             candidates.seq
-    LIMIT 1",
-            skip_locked!($database),
-            ")",
-            claimed_columns!()
-        )
-    };
-}
-
-pub(crate) const CLAIM: Sql = Sql {
-    sqlite: claim!(sqlite),
-    postgres: claim!(postgres),
-};
 
 macro_rules! claim_unacknowledged {
     ($database:ident) => {
@@ -256,45 +174,6 @@ WHERE state = 'blocked' AND NOT EXISTS (
     SELECT 1 FROM runs AS active
     WHERE active.serial = runs.serial AND active.state IN ('ready', 'running', 'waiting'))";
 
-pub(crate) async fn claim(
-    connection: &mut Connection<'_>,
-    owner: &str,
-    now: Millis,
-    until: Millis,
-    limits: &ClaimLimits,
-) -> Result<Option<Claimed>, WriteError> {
-    if *limits != ClaimLimits::default() {
-        // Two claims at the same time would both count the runs before either.
-        connection.lock(&[Lock::Claims]).await?;
-    }
-    let limit = |limit: Option<u64>| {
-        limit.map_or(i64::MAX, |limit| i64::try_from(limit).unwrap_or(i64::MAX))
-    };
-    let values = [
-        owner.into(),
-        now.into(),
-        until.into(),
-        limit(limits.installation).into(),
-        limit(limits.repository).into(),
-    ];
-    let row = connection.row(CLAIM, &values).await?;
-    connection.commit().await?;
-    let Some(row) = row else {
-        return Ok(None);
-    };
-    match claimed(&row, owner) {
-        Ok(claimed) => Ok(Some(claimed)),
-        Err(error) => {
-            let failed = RunOutcome::Failed {
-                code: Code::Internal,
-                message: error.to_string(),
-            };
-            finish(connection, &claimed_lease(&row, owner)?, &failed, now).await?;
-            Err(error.into())
-        }
-    }
-}
-
 /// A run that cannot be read is marked acknowledged: it fails when it is claimed to run.
 pub(crate) async fn claim_unacknowledged(
     connection: &mut Connection<'_>,
@@ -316,7 +195,7 @@ pub(crate) async fn claim_unacknowledged(
     }
 }
 
-fn claimed_lease(row: &Row, owner: &str) -> Result<Lease, StoreError> {
+pub(super) fn claimed_lease(row: &Row, owner: &str) -> Result<Lease, StoreError> {
     Ok(Lease {
         run: RunId(column(row, "id")?),
         owner: owner.to_owned(),
@@ -324,7 +203,7 @@ fn claimed_lease(row: &Row, owner: &str) -> Result<Lease, StoreError> {
     })
 }
 
-fn claimed(row: &Row, owner: &str) -> Result<Claimed, StoreError> {
+pub(super) fn claimed(row: &Row, owner: &str) -> Result<Claimed, StoreError> {
     let read = || {
         let progress: Option<String> = nullable(row, "progress")?;
         Ok(Claimed {

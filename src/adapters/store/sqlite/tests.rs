@@ -9,7 +9,7 @@ use super::*;
 use crate::adapters::store::SqlStore;
 use crate::adapters::store::database::Database;
 use crate::adapters::store::queries::{
-    accept, answers, intake, lease, queue, records, spending, upkeep, views,
+    accept, answers, claim, intake, lease, queue, records, spending, upkeep, views,
 };
 use crate::adapters::store::sql::Sql;
 use crate::engine::model::time::Millis;
@@ -56,18 +56,18 @@ async fn frequent_statements_never_scan_a_table() {
             .filter(|scan| !scan.contains("INDEX runs_") || scan.contains("runs_serial"))
             .collect();
         assert!(scans.is_empty(), "{scans:?} in {plan:#?} of{sql}");
-        // Claims sort the heads; the line behind each head is already in order.
+        // Claims sort what runs and the heads; the line behind each head is already in order.
         let sorts = plan
             .iter()
             .filter(|step| step.contains("TEMP B-TREE"))
             .count();
-        assert!(sorts <= 1, "{plan:#?} of{sql}");
+        assert!(sorts <= 2, "{plan:#?} of{sql}");
     }
 }
 
 /// Tables, and the aliases that the statements give the table of runs. The partial indexes `runs_…`
 /// (except `runs_serial`) hold only the rows the query is about; walking one is not a table scan.
-const TABLES: [&str; 19] = [
+const TABLES: [&str; 18] = [
     "deliveries",
     "runs",
     "texts",
@@ -84,7 +84,6 @@ const TABLES: [&str; 19] = [
     "active",
     "next",
     "head",
-    "busy",
     "this",
     "other",
 ];
@@ -117,7 +116,11 @@ fn frequent() -> Vec<&'static str> {
         answers::IN_INSTALLATION,
         answers::DEFER,
         views::NEXT_DUE,
-        lease::CLAIM,
+        claim::WAKE,
+        claim::IDLE,
+        claim::BUSY,
+        claim::CLAIM,
+        claim::CLAIM_DEFERRED,
         lease::CLAIM_UNACKNOWLEDGED,
         lease::ACKNOWLEDGED,
         lease::HEARTBEAT,

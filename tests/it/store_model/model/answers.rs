@@ -66,6 +66,7 @@ impl Model {
                 text(())
             }
             Op::Claim(owner, now, lease) => {
+                self.wake_due(*now);
                 let index = self.choose(*now);
                 let claimed = index.map(|index| {
                     let run = &mut self.runs[index];

@@ -1,0 +1,100 @@
+-- Claims find their run without walking through all repositories that have ready runs.
+-- A released migration is never edited: a change is a new file.
+
+DROP INDEX runs_ready;
+CREATE INDEX runs_ready ON runs (installation, repo_id, run_at_ms, seq) WHERE state = 'ready' AND deferred = 0;
+-- Runs that are due become ready before a run is claimed.
+DROP INDEX runs_waiting;
+
+-- The repositories with ready runs, those that are deferred left out. head_ms is not later than the run_at_ms
+-- of the first of them: a trigger lowers it, and claims raise it (correct_heads).
+CREATE TABLE repository_heads (
+    installation BIGINT NOT NULL,
+    repo_id      BIGINT NOT NULL,
+    head_ms      BIGINT NOT NULL,
+    PRIMARY KEY (installation, repo_id)
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
+CREATE INDEX repository_heads_first ON repository_heads (installation, head_ms, repo_id);
+
+-- The installations of these repositories. head_ms is not later than that of any of them.
+CREATE TABLE installation_heads (
+    installation BIGINT PRIMARY KEY,
+    head_ms      BIGINT NOT NULL
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
+CREATE INDEX installation_heads_first ON installation_heads (head_ms, installation);
+
+-- Locks the rows of all repositories whose runs became ready, also where it leaves them as they are, until
+-- the end of the transaction. Nobody raises head_ms meanwhile without having seen these runs. The order of
+-- the rows is the same in every transaction, so that two cannot wait for each other.
+CREATE FUNCTION note_ready_runs() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    WITH noted AS (
+        INSERT INTO repository_heads AS head (installation, repo_id, head_ms)
+        SELECT installation, repo_id, min(run_at_ms) FROM changed_runs
+        WHERE state = 'ready' AND deferred = 0
+        GROUP BY installation, repo_id ORDER BY installation, repo_id
+        ON CONFLICT (installation, repo_id) DO UPDATE SET head_ms = excluded.head_ms
+        WHERE excluded.head_ms < head.head_ms
+        RETURNING head.installation, head.head_ms
+    )
+    INSERT INTO installation_heads AS head (installation, head_ms)
+    SELECT installation, min(head_ms) FROM noted GROUP BY installation ORDER BY installation
+    ON CONFLICT (installation) DO UPDATE SET head_ms = excluded.head_ms
+    WHERE excluded.head_ms < head.head_ms;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER runs_inserted_ready AFTER INSERT ON runs REFERENCING NEW TABLE AS changed_runs
+    FOR EACH STATEMENT EXECUTE FUNCTION note_ready_runs();
+CREATE TRIGGER runs_became_ready AFTER UPDATE ON runs REFERENCING NEW TABLE AS changed_runs
+    FOR EACH STATEMENT EXECUTE FUNCTION note_ready_runs();
+
+INSERT INTO repository_heads (installation, repo_id, head_ms)
+SELECT installation, repo_id, min(run_at_ms) FROM runs WHERE state = 'ready' AND deferred = 0
+GROUP BY installation, repo_id;
+INSERT INTO installation_heads (installation, head_ms)
+SELECT installation, min(head_ms) FROM repository_heads GROUP BY installation;
+
+-- Sets head_ms of repositories ([[installation, repo_id], …]; repo_id may be null) and of their installations
+-- to what it is, and deletes the rows without ready runs. Rows that another transaction has locked are left
+-- as they are. Each query sees what was committed before the lock was granted.
+CREATE FUNCTION correct_heads(places JSON) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    place RECORD;
+    first BIGINT;
+BEGIN
+    FOR place IN
+        SELECT head.installation, head.repo_id, head.head_ms
+        FROM json_array_elements(places) AS wanted
+        JOIN repository_heads AS head
+            ON head.installation = (wanted.value ->> 0)::bigint AND head.repo_id = (wanted.value ->> 1)::bigint
+        ORDER BY head.installation, head.repo_id
+        FOR UPDATE OF head SKIP LOCKED
+    LOOP
+        SELECT run_at_ms INTO first FROM runs
+        WHERE installation = place.installation AND repo_id = place.repo_id AND state = 'ready' AND deferred = 0
+        ORDER BY run_at_ms, seq LIMIT 1;
+        IF first IS NULL THEN
+            DELETE FROM repository_heads
+            WHERE installation = place.installation AND repo_id = place.repo_id;
+        ELSIF first <> place.head_ms THEN
+            UPDATE repository_heads SET head_ms = first
+            WHERE installation = place.installation AND repo_id = place.repo_id;
+        END IF;
+    END LOOP;
+    FOR place IN
+        SELECT head.installation, head.head_ms FROM installation_heads AS head
+        WHERE head.installation IN (SELECT (value ->> 0)::bigint FROM json_array_elements(places))
+        ORDER BY head.installation
+        FOR UPDATE OF head SKIP LOCKED
+    LOOP
+        SELECT head_ms INTO first FROM repository_heads
+        WHERE installation = place.installation ORDER BY head_ms, repo_id LIMIT 1;
+        IF first IS NULL THEN
+            DELETE FROM installation_heads WHERE installation = place.installation;
+        ELSIF first <> place.head_ms THEN
+            UPDATE installation_heads SET head_ms = first WHERE installation = place.installation;
+        END IF;
+    END LOOP;
+END
+$$;

@@ -1,0 +1,49 @@
+-- Claims find their run without walking through all repositories that have ready runs.
+-- A released migration is never edited: a change is a new file.
+
+DROP INDEX runs_ready;
+CREATE INDEX runs_ready ON runs (installation, repo_id, run_at_ms, seq) WHERE state = 'ready' AND deferred = 0;
+-- Runs that are due become ready before a run is claimed.
+DROP INDEX runs_waiting;
+
+-- The repositories with ready runs, those that are deferred left out. head_ms is not later than the run_at_ms
+-- of the first of them: a trigger lowers it, and claims raise it.
+CREATE TABLE repository_heads (
+    installation INTEGER NOT NULL,
+    repo_id      INTEGER NOT NULL,
+    head_ms      INTEGER NOT NULL,
+    PRIMARY KEY (installation, repo_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX repository_heads_first ON repository_heads (installation, head_ms, repo_id);
+
+-- The installations of these repositories. head_ms is not later than that of any of them.
+CREATE TABLE installation_heads (
+    installation INTEGER PRIMARY KEY,
+    head_ms      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX installation_heads_first ON installation_heads (head_ms, installation);
+
+INSERT INTO repository_heads (installation, repo_id, head_ms)
+SELECT installation, repo_id, min(run_at_ms) FROM runs WHERE state = 'ready' AND deferred = 0
+GROUP BY installation, repo_id;
+INSERT INTO installation_heads (installation, head_ms)
+SELECT installation, min(head_ms) FROM repository_heads GROUP BY installation;
+
+CREATE TRIGGER runs_inserted_ready AFTER INSERT ON runs WHEN NEW.state = 'ready' AND NEW.deferred = 0
+BEGIN
+    INSERT INTO repository_heads (installation, repo_id, head_ms)
+    VALUES (NEW.installation, NEW.repo_id, NEW.run_at_ms)
+    ON CONFLICT DO UPDATE SET head_ms = excluded.head_ms WHERE excluded.head_ms < head_ms;
+    INSERT INTO installation_heads (installation, head_ms) VALUES (NEW.installation, NEW.run_at_ms)
+    ON CONFLICT DO UPDATE SET head_ms = excluded.head_ms WHERE excluded.head_ms < head_ms;
+END;
+
+CREATE TRIGGER runs_became_ready AFTER UPDATE OF state, run_at_ms, deferred ON runs
+WHEN NEW.state = 'ready' AND NEW.deferred = 0
+BEGIN
+    INSERT INTO repository_heads (installation, repo_id, head_ms)
+    VALUES (NEW.installation, NEW.repo_id, NEW.run_at_ms)
+    ON CONFLICT DO UPDATE SET head_ms = excluded.head_ms WHERE excluded.head_ms < head_ms;
+    INSERT INTO installation_heads (installation, head_ms) VALUES (NEW.installation, NEW.run_at_ms)
+    ON CONFLICT DO UPDATE SET head_ms = excluded.head_ms WHERE excluded.head_ms < head_ms;
+END;

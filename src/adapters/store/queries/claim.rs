@@ -1,0 +1,351 @@
+//! Claiming the next run.
+//!
+//! Among the first runs of all repositories, the one is claimed whose installation, then repository,
+//! has the fewest running, and among those the oldest. Neither a long backlog nor many repositories
+//! make that slow: the tables `repository_heads` and `installation_heads` hold the repositories and
+//! installations with ready runs in the order of `head_ms`, which is at most the time of the first
+//! such run. So only installations that have running runs and the first few of the others are
+//! looked at. Where `head_ms` turns out to be too early, it is corrected.
+
+use std::collections::BTreeSet;
+
+use super::super::errors::WriteError;
+use super::super::sql::{Connection, Lock, Row, Sql, Value, column, json, nullable, number};
+use super::lease::{claimed, claimed_lease};
+use super::queue::finish;
+use crate::engine::model::failure::Code;
+use crate::engine::model::time::Millis;
+use crate::engine::store::{ClaimLimits, Claimed, RunOutcome, StoreError};
+
+/// Maximum number of installations of which nothing runs that are looked at.
+const MAX_IDLE: i64 = 8;
+
+/// Maximum number of times that heads are corrected although a run was found that can be claimed:
+/// another one may be older.
+const MAX_CORRECTIONS: u32 = 16;
+
+/// Makes runs ready that have waited until now, those that are due first. The number is limited
+/// because many runs may wait for the same time.
+pub(crate) const WAKE: Sql = Sql {
+    sqlite: "
+UPDATE runs SET state = 'ready'
+WHERE seq IN (SELECT seq FROM runs WHERE state = 'waiting' AND run_at_ms <= $1 ORDER BY run_at_ms, seq LIMIT 100)",
+    postgres: "
+UPDATE runs SET state = 'ready'
+WHERE seq = ANY (ARRAY(SELECT seq FROM runs WHERE state = 'waiting' AND run_at_ms <= $1
+                       ORDER BY run_at_ms, seq LIMIT 100 FOR UPDATE SKIP LOCKED))",
+};
+
+/// Selects the first run of each of some repositories, best first. `$lines` selects the repositories
+/// and what they are ordered by; `head_ms` is that of the installation where it decides the order,
+/// and `repo_id` is NULL where there turns out to be no repository.
+macro_rules! candidates {
+    ($database:ident, $lines:expr) => {
+        concat!(
+            "
+WITH running (installation, repo_id, runs) AS (
+    SELECT installation, repo_id, count(*) FROM runs WHERE state = 'running' GROUP BY installation, repo_id
+),
+busy (installation, runs) AS (
+    SELECT installation, CAST(sum(runs) AS BIGINT) FROM running GROUP BY installation
+),
+lines (installation, of_installation, of_repository, head_ms, repo_id) AS (",
+            $lines,
+            "
+),
+heads (installation, of_installation, of_repository, repo_id, is_late, head_ms, seq) AS (
+    SELECT lines.installation, lines.of_installation, lines.of_repository, lines.repo_id,
+           lines.head_ms < repository_heads.head_ms, repository_heads.head_ms,
+           (SELECT seq FROM runs
+            WHERE installation = lines.installation AND repo_id = lines.repo_id
+              AND state = 'ready' AND deferred = 0 AND ",
+            lease_ended!($database),
+            "
+            ORDER BY run_at_ms, seq LIMIT 1)
+    FROM lines LEFT JOIN repository_heads
+        ON repository_heads.installation = lines.installation AND repository_heads.repo_id = lines.repo_id
+    WHERE lines.head_ms IS NOT NULL OR repository_heads.head_ms IS NOT NULL
+)
+SELECT heads.installation, heads.repo_id, heads.seq,
+       CASE WHEN heads.repo_id IS NULL OR is_late OR head_ms < coalesce(
+           (SELECT run_at_ms FROM runs
+            WHERE installation = heads.installation AND repo_id = heads.repo_id
+              AND state = 'ready' AND deferred = 0
+            ORDER BY run_at_ms, seq LIMIT 1), head_ms + 1) THEN 1 ELSE 0 END AS is_early
+FROM heads LEFT JOIN runs AS head ON head.seq = heads.seq
+ORDER BY of_installation, of_repository, head.run_at_ms IS NULL, head.run_at_ms, heads.seq"
+        )
+    };
+}
+
+/// The first repositories of the installations of which nothing runs, oldest first.
+macro_rules! of_idle_installations {
+    () => {
+        "
+    SELECT idle.installation, 0, 0, idle.head_ms,
+           (SELECT repo_id FROM repository_heads WHERE repository_heads.installation = idle.installation
+            ORDER BY repository_heads.head_ms, repo_id LIMIT 1)
+    FROM (SELECT installation, head_ms FROM installation_heads
+          WHERE installation NOT IN (SELECT installation FROM busy)
+          ORDER BY head_ms, installation LIMIT $1) AS idle"
+    };
+}
+
+/// Of the installations of which more may run: the first repository of which nothing runs, and
+/// those of which more may run.
+macro_rules! of_busy_installations {
+    () => {
+        "
+    SELECT busy.installation, busy.runs, 0, CAST(NULL AS BIGINT),
+           (SELECT repo_id FROM repository_heads
+            WHERE repository_heads.installation = busy.installation AND NOT EXISTS (
+                SELECT 1 FROM running
+                WHERE running.installation = busy.installation AND running.repo_id = repository_heads.repo_id)
+            ORDER BY repository_heads.head_ms, repo_id LIMIT 1)
+    FROM busy WHERE busy.runs < $1
+    UNION ALL
+    SELECT busy.installation, busy.runs, running.runs, CAST(NULL AS BIGINT), running.repo_id
+    FROM busy JOIN running ON running.installation = busy.installation
+    WHERE busy.runs < $1 AND running.runs < $3"
+    };
+}
+
+pub(crate) const IDLE: Sql = Sql {
+    sqlite: candidates!(sqlite, of_idle_installations!()),
+    postgres: candidates!(postgres, of_idle_installations!()),
+};
+
+pub(crate) const BUSY: Sql = Sql {
+    sqlite: candidates!(sqlite, of_busy_installations!()),
+    postgres: candidates!(postgres, of_busy_installations!()),
+};
+
+/// Claims the first of the runs that `$which` selects.
+macro_rules! claim {
+    ($database:ident, $which:expr) => {
+        concat!(
+            "
+UPDATE runs
+SET state = 'running', attempt = attempt + 1, fence = fence + 1, lease_owner = $1, lease_until_ms = $3,
+    started_ms = coalesce(started_ms, $2), cancel_told = CASE WHEN cancel_requested IS NULL THEN 0 ELSE 1 END,
+    heard = told
+WHERE seq = (
+    SELECT seq FROM runs
+    WHERE state = 'ready' AND ",
+            lease_ended!($database),
+            $which,
+            "
+    ORDER BY run_at_ms, seq LIMIT 1",
+            skip_locked!($database),
+            ")",
+            claimed_columns!()
+        )
+    };
+}
+
+macro_rules! in_repository {
+    () => {
+        " AND installation = $4 AND repo_id = $5 AND deferred = 0"
+    };
+}
+
+/// Deferred runs come last, and one at a time in an installation: however many there are, they
+/// occupy one worker and one place in the write lane.
+macro_rules! deferred {
+    () => {
+        " AND deferred = 1
+      AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE other.deferred = 1 AND other.state = 'running'
+                      AND other.installation = runs.installation)
+      AND (SELECT count(*) FROM runs AS other
+           WHERE other.state = 'running' AND other.installation = runs.installation) < $4
+      AND (SELECT count(*) FROM runs AS other
+           WHERE other.state = 'running' AND other.installation = runs.installation
+             AND other.repo_id = runs.repo_id) < $5"
+    };
+}
+
+pub(crate) const CLAIM: Sql = Sql {
+    sqlite: claim!(sqlite, in_repository!()),
+    postgres: claim!(postgres, in_repository!()),
+};
+
+pub(crate) const CLAIM_DEFERRED: Sql = Sql {
+    sqlite: claim!(sqlite, deferred!()),
+    postgres: claim!(postgres, deferred!()),
+};
+
+/// Sets `head_ms` of repositories and of their installations to what it is, and deletes the rows
+/// without ready runs. PostgreSQL has a function for it, in which every statement sees what was
+/// committed before.
+pub(crate) const CORRECT: [&str; 4] = [
+    "
+DELETE FROM repository_heads
+WHERE (installation, repo_id) IN (SELECT value ->> 0, value ->> 1 FROM json_each($1)) AND NOT EXISTS (
+    SELECT 1 FROM runs AS other
+    WHERE other.installation = repository_heads.installation AND other.repo_id = repository_heads.repo_id
+      AND other.state = 'ready' AND other.deferred = 0)",
+    "
+UPDATE repository_heads SET head_ms = (
+    SELECT run_at_ms FROM runs AS other
+    WHERE other.installation = repository_heads.installation AND other.repo_id = repository_heads.repo_id
+      AND other.state = 'ready' AND other.deferred = 0
+    ORDER BY run_at_ms, seq LIMIT 1)
+WHERE (installation, repo_id) IN (SELECT value ->> 0, value ->> 1 FROM json_each($1))",
+    "
+DELETE FROM installation_heads
+WHERE installation IN (SELECT value ->> 0 FROM json_each($1)) AND NOT EXISTS (
+    SELECT 1 FROM repository_heads WHERE repository_heads.installation = installation_heads.installation)",
+    "
+UPDATE installation_heads SET head_ms = (
+    SELECT repository_heads.head_ms FROM repository_heads
+    WHERE repository_heads.installation = installation_heads.installation
+    ORDER BY repository_heads.head_ms, repo_id LIMIT 1)
+WHERE installation IN (SELECT value ->> 0 FROM json_each($1))",
+];
+
+const CORRECT_POSTGRES: &str = "SELECT correct_heads($1::json)";
+
+/// A repository with ready runs, or an installation without.
+type Line = (u64, Option<u64>);
+
+/// What was found in the order of claims.
+struct Candidates {
+    /// Repositories with a run that can be claimed, best first.
+    claimable: Vec<(u64, u64)>,
+    /// Those whose `head_ms` is too early.
+    early: BTreeSet<Line>,
+}
+
+pub(crate) async fn claim(
+    connection: &mut Connection<'_>,
+    owner: &str,
+    now: Millis,
+    until: Millis,
+    limits: &ClaimLimits,
+) -> Result<Option<Claimed>, WriteError> {
+    connection.execute(WAKE, &[now.into()]).await?;
+    let limit = |limit: Option<u64>| {
+        limit.map_or(i64::MAX, |limit| i64::try_from(limit).unwrap_or(i64::MAX))
+    };
+    let (of_installation, of_repository) = (limit(limits.installation), limit(limits.repository));
+    if *limits != ClaimLimits::default() {
+        // Two claims at the same time would both count the runs before either.
+        connection.lock(&[Lock::Claims]).await?;
+    }
+    let lists: [(Sql, Vec<Value<'_>>); 2] = [
+        (IDLE, vec![MAX_IDLE.into(), now.into()]),
+        (
+            BUSY,
+            vec![of_installation.into(), now.into(), of_repository.into()],
+        ),
+    ];
+    for (list, values) in lists {
+        for place in claimable(connection, list, &values).await? {
+            connection.begin().await?;
+            let values = [
+                owner.into(),
+                now.into(),
+                until.into(),
+                number(place.0)?.into(),
+                number(place.1)?.into(),
+            ];
+            if let Some(row) = connection.row(CLAIM, &values).await? {
+                correct(connection, &BTreeSet::from([(place.0, Some(place.1))])).await?;
+                return read(connection, &row, owner, now).await;
+            }
+        }
+    }
+    let values = [
+        owner.into(),
+        now.into(),
+        until.into(),
+        of_installation.into(),
+        of_repository.into(),
+    ];
+    match connection.row(CLAIM_DEFERRED, &values).await? {
+        Some(row) => read(connection, &row, owner, now).await,
+        None => {
+            connection.commit().await?;
+            Ok(None)
+        }
+    }
+}
+
+/// Commits a claim and reads the run. One that cannot be read fails.
+async fn read(
+    connection: &mut Connection<'_>,
+    row: &Row,
+    owner: &str,
+    now: Millis,
+) -> Result<Option<Claimed>, WriteError> {
+    connection.commit().await?;
+    match claimed(row, owner) {
+        Ok(claimed) => Ok(Some(claimed)),
+        Err(error) => {
+            let failed = RunOutcome::Failed {
+                code: Code::Internal,
+                message: error.to_string(),
+            };
+            finish(connection, &claimed_lease(row, owner)?, &failed, now).await?;
+            Err(error.into())
+        }
+    }
+}
+
+/// Returns the repositories in `list` with a run that can be claimed, best first, and corrects heads
+/// until they are in order. Other processes may correct the same ones, and those that are locked
+/// stay as they are, so that is not tried for ever.
+async fn claimable(
+    connection: &mut Connection<'_>,
+    list: Sql,
+    values: &[Value<'_>],
+) -> Result<Vec<(u64, u64)>, WriteError> {
+    let mut corrections = 0;
+    let mut before = BTreeSet::new();
+    loop {
+        let found = candidates(&connection.rows(list, values).await?)?;
+        let is_enough = found.early.is_empty()
+            || found.early == before
+            || (corrections >= MAX_CORRECTIONS && !found.claimable.is_empty());
+        if is_enough {
+            return Ok(found.claimable);
+        }
+        correct(connection, &found.early).await?;
+        corrections += 1;
+        before = found.early;
+    }
+}
+
+fn candidates(rows: &[Row]) -> Result<Candidates, StoreError> {
+    let mut found = Candidates {
+        claimable: Vec::new(),
+        early: BTreeSet::new(),
+    };
+    for row in rows {
+        let installation = column(row, "installation")?;
+        let repo: Option<u64> = nullable(row, "repo_id")?;
+        if column(row, "is_early")? {
+            found.early.insert((installation, repo));
+        }
+        if let (Some(repo), Some(_)) = (repo, nullable::<i64>(row, "seq")?) {
+            found.claimable.push((installation, repo));
+        }
+    }
+    Ok(found)
+}
+
+async fn correct(
+    connection: &mut Connection<'_>,
+    lines: &BTreeSet<Line>,
+) -> Result<(), WriteError> {
+    let lines = [json(lines)?];
+    if connection.is_shared() {
+        connection.rows(CORRECT_POSTGRES, &lines).await?;
+        return Ok(());
+    }
+    connection.begin().await?;
+    for statement in CORRECT {
+        connection.execute(statement, &lines).await?;
+    }
+    Ok(())
+}
