@@ -114,6 +114,8 @@ impl Backlog {
         if self.store.accept(new).await? != Accepted::New {
             return Err("a delivery was known".into());
         }
+        // SQLite stores what is in the inbox before it is read.
+        self.store.next_due().await?;
         times.accepts.push(milliseconds(began));
         self.next += 1;
         Ok(())

@@ -2,10 +2,13 @@
 //!
 //! Among the first runs of all repositories, the one is claimed whose installation, then repository,
 //! has the fewest running, and among those the oldest. Neither a long backlog nor many repositories
-//! make that slow: the tables `repository_heads` and `installation_heads` hold the repositories and
-//! installations with ready runs in the order of `head_ms`, which is at most the time of the first
-//! such run. So only installations that have running runs and the first few of the others are
-//! looked at. Where `head_ms` turns out to be too early, it is corrected.
+//! make that slow: the tables `repository_heads` and `installation_heads`, which triggers maintain,
+//! hold the repositories and installations with ready runs in the order of `head_ms`, the time of
+//! the first such run. So only installations of which something runs and the first few of the
+//! others are looked at.
+//!
+//! On PostgreSQL, where several processes claim at the same time, `head_ms` may be too early. It is
+//! corrected here where that is found.
 
 use std::collections::BTreeSet;
 
@@ -17,12 +20,13 @@ use crate::engine::model::failure::Code;
 use crate::engine::model::time::Millis;
 use crate::engine::store::{ClaimLimits, Claimed, RunOutcome, StoreError};
 
-/// Maximum number of installations of which nothing runs that are looked at.
-const MAX_IDLE: i64 = 8;
-
 /// Maximum number of times that heads are corrected although a run was found that can be claimed:
 /// another one may be older.
 const MAX_CORRECTIONS: u32 = 16;
+
+/// Whether a run has waited until now.
+pub(crate) const DUE: &str =
+    "SELECT seq FROM runs WHERE state = 'waiting' AND run_at_ms <= $1 LIMIT 1";
 
 /// Makes runs ready that have waited until now, those that are due first. The number is limited
 /// because many runs may wait for the same time.
@@ -59,7 +63,7 @@ heads (installation, of_installation, of_repository, repo_id, is_late, head_ms, 
            (SELECT seq FROM runs
             WHERE installation = lines.installation AND repo_id = lines.repo_id
               AND state = 'ready' AND deferred = 0 AND ",
-            lease_ended!($database),
+            lease_ended!($database, "$1"),
             "
             ORDER BY run_at_ms, seq LIMIT 1)
     FROM lines LEFT JOIN repository_heads
@@ -87,7 +91,7 @@ macro_rules! of_idle_installations {
             ORDER BY repository_heads.head_ms, repo_id LIMIT 1)
     FROM (SELECT installation, head_ms FROM installation_heads
           WHERE installation NOT IN (SELECT installation FROM busy)
-          ORDER BY head_ms, installation LIMIT $1) AS idle"
+          ORDER BY head_ms, installation LIMIT 8) AS idle"
     };
 }
 
@@ -102,11 +106,11 @@ macro_rules! of_busy_installations {
                 SELECT 1 FROM running
                 WHERE running.installation = busy.installation AND running.repo_id = repository_heads.repo_id)
             ORDER BY repository_heads.head_ms, repo_id LIMIT 1)
-    FROM busy WHERE busy.runs < $1
+    FROM busy WHERE busy.runs < $2
     UNION ALL
     SELECT busy.installation, busy.runs, running.runs, CAST(NULL AS BIGINT), running.repo_id
     FROM busy JOIN running ON running.installation = busy.installation
-    WHERE busy.runs < $1 AND running.runs < $3"
+    WHERE busy.runs < $2 AND running.runs < $3"
     };
 }
 
@@ -132,7 +136,7 @@ SET state = 'running', attempt = attempt + 1, fence = fence + 1, lease_owner = $
 WHERE seq = (
     SELECT seq FROM runs
     WHERE state = 'ready' AND ",
-            lease_ended!($database),
+            lease_ended!($database, "$2"),
             $which,
             "
     ORDER BY run_at_ms, seq LIMIT 1",
@@ -174,36 +178,8 @@ pub(crate) const CLAIM_DEFERRED: Sql = Sql {
     postgres: claim!(postgres, deferred!()),
 };
 
-/// Sets `head_ms` of repositories and of their installations to what it is, and deletes the rows
-/// without ready runs. PostgreSQL has a function for it, in which every statement sees what was
-/// committed before.
-pub(crate) const CORRECT: [&str; 4] = [
-    "
-DELETE FROM repository_heads
-WHERE (installation, repo_id) IN (SELECT value ->> 0, value ->> 1 FROM json_each($1)) AND NOT EXISTS (
-    SELECT 1 FROM runs AS other
-    WHERE other.installation = repository_heads.installation AND other.repo_id = repository_heads.repo_id
-      AND other.state = 'ready' AND other.deferred = 0)",
-    "
-UPDATE repository_heads SET head_ms = (
-    SELECT run_at_ms FROM runs AS other
-    WHERE other.installation = repository_heads.installation AND other.repo_id = repository_heads.repo_id
-      AND other.state = 'ready' AND other.deferred = 0
-    ORDER BY run_at_ms, seq LIMIT 1)
-WHERE (installation, repo_id) IN (SELECT value ->> 0, value ->> 1 FROM json_each($1))",
-    "
-DELETE FROM installation_heads
-WHERE installation IN (SELECT value ->> 0 FROM json_each($1)) AND NOT EXISTS (
-    SELECT 1 FROM repository_heads WHERE repository_heads.installation = installation_heads.installation)",
-    "
-UPDATE installation_heads SET head_ms = (
-    SELECT repository_heads.head_ms FROM repository_heads
-    WHERE repository_heads.installation = installation_heads.installation
-    ORDER BY repository_heads.head_ms, repo_id LIMIT 1)
-WHERE installation IN (SELECT value ->> 0 FROM json_each($1))",
-];
-
-const CORRECT_POSTGRES: &str = "SELECT correct_heads($1::json)";
+/// Sets `head_ms` of repositories and of their installations to what it is.
+const CORRECT: &str = "SELECT correct_heads($1::json)";
 
 /// A repository with ready runs, or an installation without.
 type Line = (u64, Option<u64>);
@@ -223,7 +199,9 @@ pub(crate) async fn claim(
     until: Millis,
     limits: &ClaimLimits,
 ) -> Result<Option<Claimed>, WriteError> {
-    connection.execute(WAKE, &[now.into()]).await?;
+    if connection.row(DUE, &[now.into()]).await?.is_some() {
+        connection.execute(WAKE, &[now.into()]).await?;
+    }
     let limit = |limit: Option<u64>| {
         limit.map_or(i64::MAX, |limit| i64::try_from(limit).unwrap_or(i64::MAX))
     };
@@ -233,15 +211,14 @@ pub(crate) async fn claim(
         connection.lock(&[Lock::Claims]).await?;
     }
     let lists: [(Sql, Vec<Value<'_>>); 2] = [
-        (IDLE, vec![MAX_IDLE.into(), now.into()]),
+        (IDLE, vec![now.into()]),
         (
             BUSY,
-            vec![of_installation.into(), now.into(), of_repository.into()],
+            vec![now.into(), of_installation.into(), of_repository.into()],
         ),
     ];
     for (list, values) in lists {
         for place in claimable(connection, list, &values).await? {
-            connection.begin().await?;
             let values = [
                 owner.into(),
                 now.into(),
@@ -250,7 +227,6 @@ pub(crate) async fn claim(
                 number(place.1)?.into(),
             ];
             if let Some(row) = connection.row(CLAIM, &values).await? {
-                correct(connection, &BTreeSet::from([(place.0, Some(place.1))])).await?;
                 return read(connection, &row, owner, now).await;
             }
         }
@@ -262,13 +238,11 @@ pub(crate) async fn claim(
         of_installation.into(),
         of_repository.into(),
     ];
-    match connection.row(CLAIM_DEFERRED, &values).await? {
-        Some(row) => read(connection, &row, owner, now).await,
-        None => {
-            connection.commit().await?;
-            Ok(None)
-        }
+    if let Some(row) = connection.row(CLAIM_DEFERRED, &values).await? {
+        return read(connection, &row, owner, now).await;
     }
+    connection.commit().await?;
+    Ok(None)
 }
 
 /// Commits a claim and reads the run. One that cannot be read fails.
@@ -310,7 +284,7 @@ async fn claimable(
         if is_enough {
             return Ok(found.claimable);
         }
-        correct(connection, &found.early).await?;
+        connection.rows(CORRECT, &[json(&found.early)?]).await?;
         corrections += 1;
         before = found.early;
     }
@@ -332,20 +306,4 @@ fn candidates(rows: &[Row]) -> Result<Candidates, StoreError> {
         }
     }
     Ok(found)
-}
-
-async fn correct(
-    connection: &mut Connection<'_>,
-    lines: &BTreeSet<Line>,
-) -> Result<(), WriteError> {
-    let lines = [json(lines)?];
-    if connection.is_shared() {
-        connection.rows(CORRECT_POSTGRES, &lines).await?;
-        return Ok(());
-    }
-    connection.begin().await?;
-    for statement in CORRECT {
-        connection.execute(statement, &lines).await?;
-    }
-    Ok(())
 }

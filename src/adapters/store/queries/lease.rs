@@ -12,16 +12,20 @@ use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::Trigger;
 use crate::engine::store::{Claimed, Lease, LeaseStatus, StoreError};
 
-/// A condition on `runs`: no worker holds its lease at the time `$2`. On PostgreSQL the last
+/// A condition on `runs`: no worker holds its lease at the time `$now`. On PostgreSQL the last
 /// heartbeat decides, if there was one.
 macro_rules! lease_ended {
-    (sqlite) => {
-        "(lease_until_ms IS NULL OR lease_until_ms <= $2)"
+    (sqlite, $now:literal) => {
+        concat!("(lease_until_ms IS NULL OR lease_until_ms <= ", $now, ")")
     };
-    (postgres) => {
-        "(lease_owner IS NULL OR $2 >= coalesce((
+    (postgres, $now:literal) => {
+        concat!(
+            "(lease_owner IS NULL OR ",
+            $now,
+            " >= coalesce((
               SELECT until_ms FROM heartbeats
               WHERE heartbeats.run = runs.seq AND heartbeats.fence = runs.fence), lease_until_ms))"
+        )
     };
 }
 
@@ -57,13 +61,13 @@ SET fence = fence + 1, lease_owner = $1, lease_until_ms = $3
 WHERE seq = (
     SELECT seq FROM runs
     WHERE acknowledged = 0 AND ",
-            lease_ended!($database),
+            lease_ended!($database, "$2"),
             " AND seq = (
         SELECT seq FROM (
             SELECT * FROM (
                 SELECT created_ms, seq FROM runs
                 WHERE acknowledged = 0 AND state IN ('blocked', 'ready') AND state = 'blocked' AND deferred = 0 AND ",
-            lease_ended!($database),
+            lease_ended!($database, "$2"),
             "
                 ORDER BY created_ms, seq LIMIT 1) AS blocked
             UNION ALL
@@ -71,7 +75,7 @@ WHERE seq = (
                 SELECT created_ms, seq FROM runs
                 WHERE acknowledged = 0 AND state IN ('blocked', 'ready') AND state = 'ready' AND deferred = 0
                   AND created_ms < $4 AND ",
-            lease_ended!($database),
+            lease_ended!($database, "$2"),
             "
                 ORDER BY created_ms, seq LIMIT 1) AS ready) AS either
         ORDER BY created_ms, seq LIMIT 1)",

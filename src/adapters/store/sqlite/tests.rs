@@ -116,6 +116,7 @@ fn frequent() -> Vec<&'static str> {
         answers::IN_INSTALLATION,
         answers::DEFER,
         views::NEXT_DUE,
+        claim::DUE,
         claim::WAKE,
         claim::IDLE,
         claim::BUSY,

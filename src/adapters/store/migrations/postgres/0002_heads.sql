@@ -6,8 +6,9 @@ CREATE INDEX runs_ready ON runs (installation, repo_id, run_at_ms, seq) WHERE st
 -- Runs that are due become ready before a run is claimed.
 DROP INDEX runs_waiting;
 
--- The repositories with ready runs, those that are deferred left out. head_ms is not later than the run_at_ms
--- of the first of them: a trigger lowers it, and claims raise it (correct_heads).
+-- The repositories with ready runs, those that are deferred left out. head_ms is at most the run_at_ms of the
+-- first of them. Triggers keep the table up to date, but leave rows as they are that another transaction has
+-- locked; claims then correct what they find.
 CREATE TABLE repository_heads (
     installation BIGINT NOT NULL,
     repo_id      BIGINT NOT NULL,
@@ -16,44 +17,12 @@ CREATE TABLE repository_heads (
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
 CREATE INDEX repository_heads_first ON repository_heads (installation, head_ms, repo_id);
 
--- The installations of these repositories. head_ms is not later than that of any of them.
+-- The installations of these repositories. head_ms is at most that of the first repository.
 CREATE TABLE installation_heads (
     installation BIGINT PRIMARY KEY,
     head_ms      BIGINT NOT NULL
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
 CREATE INDEX installation_heads_first ON installation_heads (head_ms, installation);
-
--- Locks the rows of all repositories whose runs became ready, also where it leaves them as they are, until
--- the end of the transaction. Nobody raises head_ms meanwhile without having seen these runs. The order of
--- the rows is the same in every transaction, so that two cannot wait for each other.
-CREATE FUNCTION note_ready_runs() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    WITH noted AS (
-        INSERT INTO repository_heads AS head (installation, repo_id, head_ms)
-        SELECT installation, repo_id, min(run_at_ms) FROM changed_runs
-        WHERE state = 'ready' AND deferred = 0
-        GROUP BY installation, repo_id ORDER BY installation, repo_id
-        ON CONFLICT (installation, repo_id) DO UPDATE SET head_ms = excluded.head_ms
-        WHERE excluded.head_ms < head.head_ms
-        RETURNING head.installation, head.head_ms
-    )
-    INSERT INTO installation_heads AS head (installation, head_ms)
-    SELECT installation, min(head_ms) FROM noted GROUP BY installation ORDER BY installation
-    ON CONFLICT (installation) DO UPDATE SET head_ms = excluded.head_ms
-    WHERE excluded.head_ms < head.head_ms;
-    RETURN NULL;
-END
-$$;
-CREATE TRIGGER runs_inserted_ready AFTER INSERT ON runs REFERENCING NEW TABLE AS changed_runs
-    FOR EACH STATEMENT EXECUTE FUNCTION note_ready_runs();
-CREATE TRIGGER runs_became_ready AFTER UPDATE ON runs REFERENCING NEW TABLE AS changed_runs
-    FOR EACH STATEMENT EXECUTE FUNCTION note_ready_runs();
-
-INSERT INTO repository_heads (installation, repo_id, head_ms)
-SELECT installation, repo_id, min(run_at_ms) FROM runs WHERE state = 'ready' AND deferred = 0
-GROUP BY installation, repo_id;
-INSERT INTO installation_heads (installation, head_ms)
-SELECT installation, min(head_ms) FROM repository_heads GROUP BY installation;
 
 -- Sets head_ms of repositories ([[installation, repo_id], …]; repo_id may be null) and of their installations
 -- to what it is, and deletes the rows without ready runs. Rows that another transaction has locked are left
@@ -98,3 +67,45 @@ BEGIN
     END LOOP;
 END
 $$;
+
+-- Locks the rows of all repositories whose runs became ready, also where it leaves them as they are, until
+-- the end of the transaction. Nobody raises head_ms meanwhile without having seen these runs. The order of
+-- the rows is the same in every transaction, so that two cannot wait for each other.
+CREATE FUNCTION runs_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    places JSON;
+BEGIN
+    WITH noted AS (
+        INSERT INTO repository_heads AS head (installation, repo_id, head_ms)
+        SELECT installation, repo_id, min(run_at_ms) FROM new_runs
+        WHERE state = 'ready' AND deferred = 0
+        GROUP BY installation, repo_id ORDER BY installation, repo_id
+        ON CONFLICT (installation, repo_id) DO UPDATE SET head_ms = excluded.head_ms
+        WHERE excluded.head_ms < head.head_ms
+        RETURNING head.installation, head.head_ms
+    )
+    INSERT INTO installation_heads AS head (installation, head_ms)
+    SELECT installation, min(head_ms) FROM noted GROUP BY installation ORDER BY installation
+    ON CONFLICT (installation) DO UPDATE SET head_ms = excluded.head_ms
+    WHERE excluded.head_ms < head.head_ms;
+    IF TG_OP = 'UPDATE' THEN
+        SELECT json_agg(DISTINCT jsonb_build_array(before.installation, before.repo_id)) INTO places
+        FROM old_runs AS before JOIN new_runs AS after ON after.seq = before.seq
+        WHERE before.state = 'ready' AND before.deferred = 0 AND NOT (after.state = 'ready' AND after.deferred = 0);
+        IF places IS NOT NULL THEN
+            PERFORM correct_heads(places);
+        END IF;
+    END IF;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER runs_inserted AFTER INSERT ON runs
+    REFERENCING NEW TABLE AS new_runs FOR EACH STATEMENT EXECUTE FUNCTION runs_changed();
+CREATE TRIGGER runs_updated AFTER UPDATE ON runs
+    REFERENCING OLD TABLE AS old_runs NEW TABLE AS new_runs FOR EACH STATEMENT EXECUTE FUNCTION runs_changed();
+
+INSERT INTO repository_heads (installation, repo_id, head_ms)
+SELECT installation, repo_id, min(run_at_ms) FROM runs WHERE state = 'ready' AND deferred = 0
+GROUP BY installation, repo_id;
+INSERT INTO installation_heads (installation, head_ms)
+SELECT installation, min(head_ms) FROM repository_heads GROUP BY installation;

@@ -6,8 +6,8 @@ CREATE INDEX runs_ready ON runs (installation, repo_id, run_at_ms, seq) WHERE st
 -- Runs that are due become ready before a run is claimed.
 DROP INDEX runs_waiting;
 
--- The repositories with ready runs, those that are deferred left out. head_ms is not later than the run_at_ms
--- of the first of them: a trigger lowers it, and claims raise it.
+-- The repositories with ready runs, those that are deferred left out, with the run_at_ms of the first of them.
+-- Triggers keep the table up to date.
 CREATE TABLE repository_heads (
     installation INTEGER NOT NULL,
     repo_id      INTEGER NOT NULL,
@@ -16,7 +16,7 @@ CREATE TABLE repository_heads (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX repository_heads_first ON repository_heads (installation, head_ms, repo_id);
 
--- The installations of these repositories. head_ms is not later than that of any of them.
+-- The installations of these repositories, with the first head_ms.
 CREATE TABLE installation_heads (
     installation INTEGER PRIMARY KEY,
     head_ms      INTEGER NOT NULL
@@ -46,4 +46,24 @@ BEGIN
     ON CONFLICT DO UPDATE SET head_ms = excluded.head_ms WHERE excluded.head_ms < head_ms;
     INSERT INTO installation_heads (installation, head_ms) VALUES (NEW.installation, NEW.run_at_ms)
     ON CONFLICT DO UPDATE SET head_ms = excluded.head_ms WHERE excluded.head_ms < head_ms;
+END;
+
+CREATE TRIGGER runs_left_ready AFTER UPDATE OF state, run_at_ms, deferred ON runs
+WHEN OLD.state = 'ready' AND OLD.deferred = 0 AND NOT (NEW.state = 'ready' AND NEW.deferred = 0)
+BEGIN
+    DELETE FROM repository_heads
+    WHERE installation = OLD.installation AND repo_id = OLD.repo_id AND NOT EXISTS (
+        SELECT 1 FROM runs
+        WHERE installation = OLD.installation AND repo_id = OLD.repo_id AND state = 'ready' AND deferred = 0);
+    UPDATE repository_heads SET head_ms = (
+        SELECT run_at_ms FROM runs
+        WHERE installation = OLD.installation AND repo_id = OLD.repo_id AND state = 'ready' AND deferred = 0
+        ORDER BY run_at_ms, seq LIMIT 1)
+    WHERE installation = OLD.installation AND repo_id = OLD.repo_id;
+    DELETE FROM installation_heads
+    WHERE installation = OLD.installation AND NOT EXISTS (
+        SELECT 1 FROM repository_heads WHERE installation = OLD.installation);
+    UPDATE installation_heads SET head_ms = (
+        SELECT head_ms FROM repository_heads WHERE installation = OLD.installation ORDER BY head_ms, repo_id LIMIT 1)
+    WHERE installation = OLD.installation;
 END;
