@@ -15,14 +15,14 @@ CREATE TABLE repository_heads (
     head_ms      BIGINT NOT NULL,
     PRIMARY KEY (installation, repo_id)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
-CREATE INDEX repository_heads_first ON repository_heads (installation, head_ms, repo_id);
+CREATE INDEX repository_heads_first ON repository_heads (installation, head_ms);
 
 -- The installations of these repositories. head_ms is at most that of the first repository.
 CREATE TABLE installation_heads (
     installation BIGINT PRIMARY KEY,
     head_ms      BIGINT NOT NULL
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
-CREATE INDEX installation_heads_first ON installation_heads (head_ms, installation);
+CREATE INDEX installation_heads_first ON installation_heads (head_ms);
 
 -- Sets head_ms of repositories ([[installation, repo_id], …]; repo_id may be null) and of their installations
 -- to what it is, and deletes the rows without ready runs. Rows that another transaction has locked are left
@@ -30,38 +30,38 @@ CREATE INDEX installation_heads_first ON installation_heads (head_ms, installati
 CREATE FUNCTION correct_heads(places JSON) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     place RECORD;
+    head  RECORD;
     first BIGINT;
 BEGIN
     FOR place IN
-        SELECT head.installation, head.repo_id, head.head_ms
-        FROM json_array_elements(places) AS wanted
-        JOIN repository_heads AS head
-            ON head.installation = (wanted.value ->> 0)::bigint AND head.repo_id = (wanted.value ->> 1)::bigint
-        ORDER BY head.installation, head.repo_id
-        FOR UPDATE OF head SKIP LOCKED
+        SELECT DISTINCT (value ->> 0)::bigint AS installation, (value ->> 1)::bigint AS repo_id
+        FROM json_array_elements(places) WHERE value ->> 1 IS NOT NULL
     LOOP
+        SELECT head_ms INTO head FROM repository_heads
+        WHERE installation = place.installation AND repo_id = place.repo_id FOR UPDATE SKIP LOCKED;
+        CONTINUE WHEN NOT FOUND;
         SELECT run_at_ms INTO first FROM runs
         WHERE installation = place.installation AND repo_id = place.repo_id AND state = 'ready' AND deferred = 0
         ORDER BY run_at_ms, seq LIMIT 1;
         IF first IS NULL THEN
             DELETE FROM repository_heads
             WHERE installation = place.installation AND repo_id = place.repo_id;
-        ELSIF first <> place.head_ms THEN
+        ELSIF first <> head.head_ms THEN
             UPDATE repository_heads SET head_ms = first
             WHERE installation = place.installation AND repo_id = place.repo_id;
         END IF;
     END LOOP;
     FOR place IN
-        SELECT head.installation, head.head_ms FROM installation_heads AS head
-        WHERE head.installation IN (SELECT (value ->> 0)::bigint FROM json_array_elements(places))
-        ORDER BY head.installation
-        FOR UPDATE OF head SKIP LOCKED
+        SELECT DISTINCT (value ->> 0)::bigint AS installation FROM json_array_elements(places)
     LOOP
+        SELECT head_ms INTO head FROM installation_heads
+        WHERE installation = place.installation FOR UPDATE SKIP LOCKED;
+        CONTINUE WHEN NOT FOUND;
         SELECT head_ms INTO first FROM repository_heads
-        WHERE installation = place.installation ORDER BY head_ms, repo_id LIMIT 1;
+        WHERE installation = place.installation ORDER BY head_ms LIMIT 1;
         IF first IS NULL THEN
             DELETE FROM installation_heads WHERE installation = place.installation;
-        ELSIF first <> place.head_ms THEN
+        ELSIF first <> head.head_ms THEN
             UPDATE installation_heads SET head_ms = first WHERE installation = place.installation;
         END IF;
     END LOOP;

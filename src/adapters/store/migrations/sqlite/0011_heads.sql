@@ -14,14 +14,14 @@ CREATE TABLE repository_heads (
     head_ms      INTEGER NOT NULL,
     PRIMARY KEY (installation, repo_id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX repository_heads_first ON repository_heads (installation, head_ms, repo_id);
+CREATE INDEX repository_heads_first ON repository_heads (installation, head_ms);
 
 -- The installations of these repositories, with the first head_ms.
 CREATE TABLE installation_heads (
     installation INTEGER PRIMARY KEY,
     head_ms      INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX installation_heads_first ON installation_heads (head_ms, installation);
+CREATE INDEX installation_heads_first ON installation_heads (head_ms);
 
 INSERT INTO repository_heads (installation, repo_id, head_ms)
 SELECT installation, repo_id, min(run_at_ms) FROM runs WHERE state = 'ready' AND deferred = 0
@@ -64,6 +64,6 @@ BEGIN
     WHERE installation = OLD.installation AND NOT EXISTS (
         SELECT 1 FROM repository_heads WHERE installation = OLD.installation);
     UPDATE installation_heads SET head_ms = (
-        SELECT head_ms FROM repository_heads WHERE installation = OLD.installation ORDER BY head_ms, repo_id LIMIT 1)
+        SELECT head_ms FROM repository_heads WHERE installation = OLD.installation ORDER BY head_ms LIMIT 1)
     WHERE installation = OLD.installation;
 END;
