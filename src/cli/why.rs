@@ -109,6 +109,7 @@ async fn gather(loaded: &Loaded, question: Question) -> Result<Evidence, Failure
         decisions: Vec::new(),
         runs: Vec::new(),
         attempts: Ok(Vec::new()),
+        limits: config.engine.worker.limits(),
         question: question.clone(),
     };
     let repo = match github.installed_in(owner, name).await {

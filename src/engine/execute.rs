@@ -68,7 +68,11 @@ pub async fn acknowledge(parts: &Services, claimed: &Claimed) -> Result<(), Step
     }
     report::acknowledge(&context).await?;
     if matches!(verdict, Verdict::Allowed(_)) && context.trigger.serial().is_some() {
-        let ahead = parts.store.ahead_of(&claimed.lease.run).await?;
+        let ahead = parts
+            .store
+            .queue_position(&claimed.lease.run)
+            .await?
+            .at_place;
         let waits = commands::waits_at(&context).await?;
         report::queued(&mut context, ahead, waits.as_deref()).await?;
     }

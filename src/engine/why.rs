@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 
-use super::store::RunView;
+use super::store::{ClaimLimits, QueuePosition, RunView};
 use super::sweep::RETENTION;
 use crate::engine::model::failure::Code;
 use crate::engine::model::intake::{DecisionRecord, LoggedAttempt, Source, Verdict};
@@ -58,8 +58,8 @@ pub struct RunEvidence {
     pub view: RunView,
     /// Time at which a waiting run goes on by itself.
     pub due: Option<Millis>,
-    /// Number of unfinished runs before it.
-    pub ahead: u64,
+    /// What precedes it in the queue.
+    pub position: QueuePosition,
     /// The id of the one that is being worked on.
     pub behind: Option<String>,
 }
@@ -81,6 +81,8 @@ pub struct Evidence {
     pub runs: Vec<RunEvidence>,
     /// Attempts to deliver the comment, the newest first.
     pub attempts: Result<Vec<LoggedAttempt>, String>,
+    /// How many runs may be executed at the same time.
+    pub limits: ClaimLimits,
 }
 
 /// The explanation.
@@ -222,7 +224,10 @@ fn event(evidence: &Evidence, decision: &DecisionRecord) -> String {
         Verdict::Accepted(runs) => {
             let of = |id: &crate::engine::model::run::RunId| {
                 let run = evidence.runs.iter().find(|run| run.view.id == *id);
-                run.map_or_else(|| format!("run {id}"), run_line)
+                run.map_or_else(
+                    || format!("run {id}"),
+                    |run| run_line(run, &evidence.limits),
+                )
             };
             runs.iter().map(of).collect::<Vec<_>>().join("; ")
         }
@@ -241,18 +246,18 @@ fn event(evidence: &Evidence, decision: &DecisionRecord) -> String {
 }
 
 /// Returns what a run does, in one clause.
-fn run_line(run: &RunEvidence) -> String {
+fn run_line(run: &RunEvidence, limits: &ClaimLimits) -> String {
     let view = &run.view;
     let name = format!("/{} (run {})", view.command, view.id);
     match view.state {
         State::Blocked => match &run.behind {
             Some(behind) => format!(
                 "{name} is queued as number {} behind run {behind}",
-                run.ahead
+                run.position.at_place
             ),
             None => format!("{name} is queued"),
         },
-        State::Ready => format!("{name} starts as soon as a worker is free"),
+        State::Ready => format!("{name} {}", run.position.explain(limits)),
         State::Running => format!("{name} is being worked on"),
         State::Waiting => {
             let why = view.note.as_deref().unwrap_or("no reason was recorded");

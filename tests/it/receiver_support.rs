@@ -257,7 +257,7 @@ impl Store for FakeStore {
     async fn recent_runs(&self, _: u32) -> Outcome<Vec<RunView>> {
         unreachable!()
     }
-    async fn ahead_of(&self, _: &RunId) -> Outcome<u64> {
+    async fn queue_position(&self, _: &RunId) -> Outcome<QueuePosition> {
         unreachable!()
     }
     async fn request_cancel(&self, _: &str, _: &RunId, _: &str) -> Outcome<Vec<RunId>> {

@@ -30,6 +30,7 @@ use planwright::formats::command::Command;
 macro_rules! for_each_rule {
     ($call:ident) => {
         $call! {
+            queue::positions_count_what_precedes_a_run_and_what_runs
             accept::new_then_duplicate
             accept::identical_at_once_make_one_run
             accept::a_failed_delivery_is_requeued
@@ -188,6 +189,11 @@ pub(crate) async fn must_claim(store: &dyn Store, ms: i64) -> Claimed {
 
 pub(crate) async fn finish(store: &dyn Store, claimed: &Claimed, how: RunOutcome, ms: i64) {
     store.finish(&claimed.lease, &how, at(ms)).await.unwrap();
+}
+
+/// Returns how many unfinished runs at its place precede a run.
+pub(crate) async fn ahead_of(store: &dyn Store, id: &RunId) -> u64 {
+    store.queue_position(id).await.unwrap().at_place
 }
 
 pub(crate) async fn state(store: &dyn Store, id: &RunId) -> State {

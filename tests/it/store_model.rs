@@ -27,8 +27,8 @@ use planwright::engine::model::trigger::{Origin, Trigger};
 use planwright::engine::store::{
     Accepted, ActorStanding, AnswerDecision, AnswerLimits, AuditEntry, Budget, BudgetScope,
     ClaimLimits, Claimed, CommandRequest, CommandUsage, EffectState, Lease, LeaseStatus,
-    MAX_SAVED_PLANS, NewDelivery, NewRun, RunOutcome, RunView, SavedPlan, Store, StoreError,
-    USAGE_DAYS,
+    MAX_SAVED_PLANS, NewDelivery, NewRun, QueuePosition, RunOutcome, RunView, SavedPlan, Store,
+    StoreError, USAGE_DAYS,
 };
 use tempfile::TempDir;
 

@@ -116,7 +116,7 @@ impl History {
             .find(|run| matches!(run.state, State::Ready | State::Running | State::Waiting));
         Ok(Some(RunEvidence {
             due: read!(self, due, id)?.map(Millis),
-            ahead: read!(self, views::ahead_of, id)?,
+            position: read!(self, views::queue_position, id)?,
             behind: active.map(|run| run.id.to_string()),
             view,
         }))

@@ -33,7 +33,7 @@ use crate::engine::replicas::{PlannedWrite, Replicas, Slot};
 use crate::engine::store::{
     Accepted, ActorStanding, AnswerDecision, AnswerLimits, AuditEntry, Budget, BudgetScope,
     ClaimLimits, Claimed, CommandRequest, CommandUsage, EffectState, Exceeded, Lease, LeaseStatus,
-    NewDelivery, QueueCounts, RunOutcome, RunView, SavedPlan, Store, StoreError,
+    NewDelivery, QueueCounts, QueuePosition, RunOutcome, RunView, SavedPlan, Store, StoreError,
 };
 
 /// The store on one SQLite file, which belongs to this process alone while it is open, or on a
@@ -392,8 +392,8 @@ impl Store for SqlStore {
         read!(self, views::recent_runs, limit)
     }
 
-    async fn ahead_of(&self, run: &RunId) -> Result<u64, StoreError> {
-        read!(self, views::ahead_of, run)
+    async fn queue_position(&self, run: &RunId) -> Result<QueuePosition, StoreError> {
+        read!(self, views::queue_position, run)
     }
 
     async fn request_cancel(

@@ -6,6 +6,7 @@ use crate::engine::decide::NO_COMMAND;
 use crate::engine::effects::StepError;
 use crate::engine::messages::{agent, failures, known};
 use crate::engine::model::intake::DecisionRecord;
+use crate::engine::model::run::State;
 use crate::engine::model::time::Millis;
 use crate::engine::steps::Context;
 use crate::engine::store::RunView;
@@ -26,7 +27,12 @@ const RECENT: Duration = Duration::from_hours(7 * 24);
 pub(super) async fn reply(context: &Context) -> Result<String, StepError> {
     let place = &context.trigger.place;
     let store = &context.effects.store;
-    let mut said = text(&store.runs_at(&place.key(), MAX_LISTED).await?);
+    let mut runs = store.runs_at(&place.key(), MAX_LISTED).await?;
+    for run in runs.iter_mut().filter(|run| run.state == State::Ready) {
+        let position = store.queue_position(&run.id).await?;
+        run.note = Some(position.explain(&context.settings.worker.limits()));
+    }
+    let mut said = text(&runs);
     let now = context.effects.clock.now();
     let decisions = store
         .decisions_at(place.repo.id, place.number, MAX_DECISIONS)

@@ -47,6 +47,7 @@ fn evidence(decisions: Vec<DecisionRecord>, runs: Vec<RunEvidence>) -> Evidence 
         decisions,
         runs,
         attempts: Ok(Vec::new()),
+        limits: ClaimLimits::default(),
     }
 }
 
@@ -65,7 +66,7 @@ fn run(state: State) -> RunEvidence {
             finished: None,
         },
         due: None,
-        ahead: 0,
+        position: QueuePosition::default(),
         behind: None,
     }
 }
@@ -102,7 +103,7 @@ fn states_of_runs_have_their_sentences() {
     let mut waiting = run(State::Waiting);
     (waiting.due, waiting.view.note) = (Some(at(90)), Some("GitHub's rate limit".to_owned()));
     let mut blocked = run(State::Blocked);
-    (blocked.ahead, blocked.behind) = (2, Some("RUN0".to_owned()));
+    (blocked.position.at_place, blocked.behind) = (2, Some("RUN0".to_owned()));
     let cases = vec![
         (
             run(State::Ready),
@@ -258,4 +259,53 @@ fn an_installation_that_is_gone_now_is_told_besides() {
         story.events[1],
         "Now: The installation of the App for acme/search is suspended."
     );
+}
+
+#[test]
+fn ready_runs_say_what_they_wait_for() {
+    let position = |in_repository, running_in_repository, running_in_installation| QueuePosition {
+        at_place: 0,
+        in_repository,
+        running_in_repository,
+        running_in_installation,
+    };
+    let limits = ClaimLimits {
+        installation: Some(8),
+        repository: Some(2),
+    };
+    let none = ClaimLimits::default();
+    for (position, limits, text) in [
+        (
+            position(0, 0, 0),
+            limits,
+            "starts as soon as a worker is free",
+        ),
+        (
+            position(3, 2, 8),
+            limits,
+            "waits until one of the 8 running commands of this installation ends (worker.per_installation)",
+        ),
+        (
+            position(3, 2, 7),
+            limits,
+            "waits until one of the 2 running commands of this repository ends (worker.per_repository)",
+        ),
+        (
+            position(3, 2, 8),
+            none,
+            "waits for a free worker; 3 earlier commands of this repository are before it",
+        ),
+        (
+            position(1, 0, 0),
+            none,
+            "waits for a free worker; 1 earlier command of this repository is before it",
+        ),
+        (
+            position(0, 0, 2),
+            none,
+            "waits for a free worker; this installation has 2 running commands, and those with fewer go first",
+        ),
+    ] {
+        assert_eq!(position.explain(&limits), text);
+    }
 }

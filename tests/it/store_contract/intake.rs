@@ -8,7 +8,7 @@ use planwright::engine::model::run::State;
 use planwright::engine::model::trigger::Origin;
 use planwright::engine::store::{Accepted, NewDelivery, NewRun, RunOutcome, Store};
 
-use super::{add, at, delivery, finish, must_claim, new_run, state};
+use super::{add, ahead_of, at, delivery, finish, must_claim, new_run, state};
 
 fn ignored(guid: &str, ms: i64, comment: u64, action: &str) -> DecisionRecord {
     DecisionRecord {
@@ -175,7 +175,7 @@ pub(crate) async fn a_late_delivery_precedes_what_was_requested_later(store: &dy
     store.accept(found("g1", 40, first)).await.unwrap();
     let mut order = Vec::new();
     while let Some(claimed) = super::claim(store, 50).await {
-        assert_eq!(store.ahead_of(&claimed.lease.run).await.unwrap(), 0);
+        assert_eq!(ahead_of(store, &claimed.lease.run).await, 0);
         order.push(claimed.lease.run.clone());
         finish(store, &claimed, RunOutcome::Succeeded, 51).await;
     }

@@ -1,7 +1,7 @@
 //! The queue of a place: ends, cancellations, retries, and the queue position that people see.
 
 use planwright::engine::model::run::State;
-use planwright::engine::store::{QueueCounts, RunOutcome, Store};
+use planwright::engine::store::{QueueCounts, QueuePosition, RunOutcome, Store};
 
 use super::*;
 
@@ -140,7 +140,7 @@ pub(crate) async fn a_failed_run_goes_back_in_line(store: &dyn Store) {
 pub(crate) async fn lists_and_numbers(store: &dyn Store) {
     assert_eq!(store.counts().await.unwrap(), QueueCounts::default());
     assert!(store.run(&RunId::new()).await.unwrap().is_none());
-    assert_eq!(store.ahead_of(&RunId::new()).await.unwrap(), 0);
+    assert_eq!(ahead_of(store, &RunId::new()).await, 0);
     let mut ids = Vec::new();
     for n in 0..3 {
         ids.push(add(store, &format!("g{n}"), n, new_run(1, 1)).await);
@@ -157,9 +157,9 @@ pub(crate) async fn lists_and_numbers(store: &dyn Store) {
     let recent = store.recent_runs(2).await.unwrap();
     let recent: Vec<_> = recent.iter().map(|run| &run.id).collect();
     assert_eq!(recent, [&status, &other]);
-    assert_eq!(store.ahead_of(&ids[2]).await.unwrap(), 2);
+    assert_eq!(ahead_of(store, &ids[2]).await, 2);
     finish(store, &claimed, RunOutcome::Succeeded, 8).await;
-    assert_eq!(store.ahead_of(&ids[2]).await.unwrap(), 1);
+    assert_eq!(ahead_of(store, &ids[2]).await, 1);
 
     let view = store.run(&ids[0]).await.unwrap().unwrap();
     assert_eq!(
@@ -176,4 +176,30 @@ pub(crate) async fn lists_and_numbers(store: &dyn Store) {
     by_state.sort_unstable();
     assert_eq!(by_state, [("blocked", 1), ("ready", 3), ("succeeded", 1)]);
     assert_eq!(counts.oldest_ready, Some(at(1)));
+}
+
+pub(crate) async fn positions_count_what_precedes_a_run_and_what_runs(store: &dyn Store) {
+    let running = add(store, "running", 0, new_run(1, 1)).await;
+    let mut ready = Vec::new();
+    for n in 2..4 {
+        ready.push(add(store, &format!("g{n}"), n, new_run(1, n.unsigned_abs())).await);
+    }
+    let other = add(store, "other", 5, new_run(2, 1)).await;
+    let blocked = add(store, "blocked", 6, new_run(1, 1)).await;
+    assert_eq!(must_claim(store, 7).await.lease.run, running);
+    let position = |at_place, in_repository, running_in_repository| QueuePosition {
+        at_place,
+        in_repository,
+        running_in_repository,
+        running_in_installation: 1,
+    };
+    for (run, expected) in [
+        (&ready[0], position(0, 0, 1)),
+        (&ready[1], position(0, 1, 1)),
+        (&other, position(0, 0, 0)),
+        (&blocked, position(1, 0, 1)),
+        (&running, position(0, 0, 1)),
+    ] {
+        assert_eq!(store.queue_position(run).await.unwrap(), expected, "{run}");
+    }
 }

@@ -54,7 +54,7 @@ const KINDS: &[(u32, Kind)] = &[
     (1, |g| Op::Run(g.run())),
     (1, |g| Op::RunsAt(g.place(), g.below(4))),
     (1, |g| Op::Recent(g.below(4))),
-    (1, |g| Op::Ahead(g.run())),
+    (1, |g| Op::Position(g.run())),
     (1, |g| Op::Missed(g.below(3))),
     (2, Generator::label_accepted),
     (1, |g| {
@@ -103,7 +103,7 @@ pub(super) fn observations(steps: &[Step]) -> Vec<Step> {
         Op::LogState,
         Op::Missed(1000),
     ]);
-    ops.extend(runs.iter().cloned().map(Op::Ahead));
+    ops.extend(runs.iter().cloned().map(Op::Position));
     ops.extend(runs.iter().filter(|_| effects).cloned().map(Op::Effects));
     for (repo, number, place) in PLACES {
         if places.contains(place) {

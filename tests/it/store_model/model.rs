@@ -194,6 +194,26 @@ impl Model {
         }
     }
 
+    /// Returns what precedes a run and what runs.
+    fn position(&self, run: &Run) -> QueuePosition {
+        let here = |one: &Run| one.new.installation == run.new.installation;
+        let of_repository = |one: &Run| here(one) && one.new.repo_id == run.new.repo_id;
+        let place = run.new.serial.as_deref();
+        let is_before = |one: &Run| (one.due_at, &one.order().1) < (run.due_at, &run.order().1);
+        let waits = |one: &Run| one.is(State::Ready) && !one.deferred;
+        let count = |is: &dyn Fn(&Run) -> bool| self.count(is) as u64;
+        QueuePosition {
+            at_place: count(&|one| {
+                place.is_some_and(|place| one.is_unfinished_before(place, &run.order()))
+            }),
+            in_repository: count(&|one| {
+                waits(run) && waits(one) && of_repository(one) && is_before(one)
+            }),
+            running_in_repository: count(&|one| of_repository(one) && one.is(State::Running)),
+            running_in_installation: count(&|one| here(one) && one.is(State::Running)),
+        }
+    }
+
     /// Returns the run that is claimed next.
     pub(super) fn choose(&self, now: Millis) -> Option<usize> {
         let running = |run: &Run, one: &Run| {

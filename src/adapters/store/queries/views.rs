@@ -6,7 +6,7 @@ use super::lease::trigger;
 use crate::engine::model::failure::Code;
 use crate::engine::model::run::{RunId, State};
 use crate::engine::model::time::Millis;
-use crate::engine::store::{QueueCounts, RunView, StoreError};
+use crate::engine::store::{QueueCounts, QueuePosition, RunView, StoreError};
 
 /// The `SELECT` of a [`RunView`]. A missing text makes the row unreadable, not absent.
 macro_rules! select_runs {
@@ -20,12 +20,24 @@ macro_rules! select_runs {
     };
 }
 
-/// Counts the unfinished runs with the same `serial` key that precede a run.
-pub(crate) const AHEAD: &str = "
-SELECT count(*) FROM runs AS this CROSS JOIN runs AS other
-WHERE this.id = $1 AND other.serial = this.serial
-  AND (other.said_ms < this.said_ms OR (other.said_ms = this.said_ms AND other.seq < this.seq))
-  AND other.state IN ('blocked', 'ready', 'running', 'waiting')";
+/// Counts what precedes a run: unfinished runs with the same `serial` key, and, if it is ready,
+/// other ready ones of its repository. Counts what runs, too.
+pub(crate) const POSITION: &str = "
+SELECT (SELECT count(*) FROM runs AS other
+        WHERE other.serial = this.serial
+          AND (other.said_ms < this.said_ms OR (other.said_ms = this.said_ms AND other.seq < this.seq))
+          AND other.state IN ('blocked', 'ready', 'running', 'waiting')) AS at_place,
+       CASE WHEN this.state = 'ready' AND this.deferred = 0 THEN (
+           SELECT count(*) FROM runs AS other
+           WHERE other.installation = this.installation AND other.repo_id = this.repo_id
+             AND other.state = 'ready' AND other.deferred = 0
+             AND (other.run_at_ms, other.seq) < (this.run_at_ms, this.seq)) ELSE 0 END AS in_repository,
+       (SELECT count(*) FROM runs AS other
+        WHERE other.installation = this.installation AND other.repo_id = this.repo_id
+          AND other.state = 'running') AS running_in_repository,
+       (SELECT count(*) FROM runs AS other
+        WHERE other.installation = this.installation AND other.state = 'running') AS running_in_installation
+FROM runs AS this WHERE this.id = $1";
 
 /// Counts each state from an index that holds only such runs.
 pub(crate) const COUNTS: &str = "
@@ -106,8 +118,19 @@ pub(crate) async fn recent_runs(
     views(reader, sql, &[limit.into()]).await
 }
 
-pub(crate) async fn ahead_of(reader: &mut Connection<'_>, run: &RunId) -> Result<u64, WriteError> {
-    Ok(reader.scalar(AHEAD, &[run.into()]).await?.unwrap_or(0))
+pub(crate) async fn queue_position(
+    reader: &mut Connection<'_>,
+    run: &RunId,
+) -> Result<QueuePosition, WriteError> {
+    let Some(row) = reader.row(POSITION, &[run.into()]).await? else {
+        return Ok(QueuePosition::default());
+    };
+    Ok(QueuePosition {
+        at_place: column(&row, "at_place")?,
+        in_repository: column(&row, "in_repository")?,
+        running_in_repository: column(&row, "running_in_repository")?,
+        running_in_installation: column(&row, "running_in_installation")?,
+    })
 }
 
 pub(crate) async fn next_due(reader: &mut Connection<'_>) -> Result<Option<Millis>, WriteError> {

@@ -153,7 +153,7 @@ fn frequent() -> Vec<&'static str> {
         upkeep::DELETE_MESSAGES,
         upkeep::DELETE_TEXTS,
         upkeep::DELETE_RUNS,
-        views::AHEAD,
+        views::POSITION,
         views::COUNTS,
         views::OLDEST_READY,
     ]

@@ -149,14 +149,10 @@ impl Model {
                 views(at.take(*limit as usize).map(Run::view))
             }
             Op::Recent(limit) => views(self.runs.iter().rev().take(*limit as usize).map(Run::view)),
-            Op::Ahead(id) => {
-                let ahead = |run: &Run, one: &Run| {
-                    let place = run.new.serial.as_deref();
-                    place.is_some_and(|place| one.is_unfinished_before(place, &run.order()))
-                };
-                let run = self.find(id);
-                text(run.map_or(0, |run| self.count(|one| ahead(run, one))))
-            }
+            Op::Position(id) => text(
+                self.find(id)
+                    .map_or(QueuePosition::default(), |run| self.position(run)),
+            ),
             Op::Cancel(place, before, by) => {
                 let before = self.find(before).map(Run::order);
                 let mut asked = Vec::new();
