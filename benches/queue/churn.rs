@@ -17,8 +17,6 @@ const QUICK: usize = 10;
 const QUEUED: u64 = 1_000;
 /// Maximum ratio of the median claim after the transaction has ended to that before it began.
 const RECOVERED_BAR: f64 = 1.2;
-/// Maximum number of rows with heartbeats, for each run that is worked on.
-const HEARTBEATS_BAR: f64 = 2.0;
 
 /// What a phase has shown.
 struct Phase {
@@ -107,12 +105,6 @@ pub(crate) async fn run(plan: &Plan, server: &Server, bars: &mut Bars) -> Outcom
         "PostgreSQL: claim after an old transaction by that before",
         claims(phases.last()) / claims(phases.first()),
         RECOVERED_BAR,
-    );
-    let rows = phases.iter().map(|phase| phase.sizes.rows).max();
-    bars.at_most(
-        "PostgreSQL: rows with heartbeats by running runs",
-        rows.unwrap_or(i64::MAX) as f64 / RUNNING as f64,
-        HEARTBEATS_BAR,
     );
     Ok(())
 }

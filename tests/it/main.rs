@@ -131,6 +131,7 @@ mod store_postgres;
 mod store_power;
 #[cfg(unix)]
 mod store_replicas;
+mod store_rolling;
 mod store_sqlite;
 mod store_storm;
 mod store_tell;

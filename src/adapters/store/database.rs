@@ -2,6 +2,7 @@
 
 use sqlx::Sqlite;
 use sqlx::pool::PoolConnection;
+use tokio_util::sync::CancellationToken;
 
 use super::errors::{WriteError, failed};
 use super::group_commit::Failure;
@@ -89,6 +90,13 @@ impl Database {
         match self {
             Self::Sqlite(database) => database.writer.empty_inbox().await,
             Self::Postgres(_) => Ok(()),
+        }
+    }
+
+    /// Makes checkpoints of SQLite's WAL beside the writes, until `stop`.
+    pub(super) async fn make_checkpoints(&self, stop: &CancellationToken) {
+        if let Self::Sqlite(database) = self {
+            database.make_checkpoints(stop).await;
         }
     }
 

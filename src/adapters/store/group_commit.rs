@@ -60,17 +60,33 @@ pub(super) async fn run(
                 if taken == 0 {
                     return;
                 }
-                // Requests that have arrived are read first, so that fewer commits are needed.
-                tokio::task::yield_now().await;
-                while batch.len() < MAX_BATCH && let Ok(pending) = queue.try_recv() {
-                    batch.push(pending);
-                }
+                gather(&mut queue, &mut batch).await;
                 while !batch.is_empty() {
                     let rest = batch.split_off(portion(&batch));
                     write(&database, std::mem::replace(&mut batch, rest)).await;
                 }
             }
         }
+    }
+}
+
+/// Adds what comes while requests that have arrived are read, so that fewer commits are needed. Ends
+/// when nothing has come between two looks at the connections.
+async fn gather(queue: &mut mpsc::Receiver<Pending>, batch: &mut Vec<Pending>) {
+    let mut fruitless = 0;
+    while fruitless < 2 && batch.len() < MAX_BATCH {
+        tokio::task::yield_now().await;
+        let before = batch.len();
+        while batch.len() < MAX_BATCH
+            && let Ok(pending) = queue.try_recv()
+        {
+            batch.push(pending);
+        }
+        fruitless = if batch.len() == before {
+            fruitless + 1
+        } else {
+            0
+        };
     }
 }
 

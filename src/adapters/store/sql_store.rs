@@ -146,11 +146,7 @@ impl SqlStore {
         let database = Arc::new(database);
         let (queue, pending) = mpsc::channel(queue_depth.max(1));
         let stop = CancellationToken::new();
-        let writing = tokio::spawn(group_commit::run(
-            Arc::clone(&database),
-            pending,
-            stop.clone(),
-        ));
+        let writing = tokio::spawn(write(Arc::clone(&database), pending, stop.clone()));
         Self {
             queue,
             database,
@@ -185,6 +181,17 @@ impl SqlStore {
             }
         }
     }
+}
+
+/// Writes what arrives, until the store is dropped, or stopped and everything queued has been
+/// answered. Makes checkpoints meanwhile.
+async fn write(database: Arc<Database>, pending: mpsc::Receiver<Pending>, stop: CancellationToken) {
+    let ended = CancellationToken::new();
+    let writing = async {
+        group_commit::run(Arc::clone(&database), pending, stop).await;
+        ended.cancel();
+    };
+    tokio::join!(writing, database.make_checkpoints(&ended));
 }
 
 #[async_trait]

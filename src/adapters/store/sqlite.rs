@@ -5,6 +5,7 @@
 
 mod backup;
 mod changes;
+mod checkpoints;
 mod inbox;
 mod inspect;
 mod open;
@@ -14,7 +15,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use sqlx::SqlitePool;
+use sqlx::sqlite::SqliteConnectOptions;
 use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 
 use self::writer::Writer;
 use super::errors::WriteError;
@@ -56,6 +59,8 @@ pub(super) struct SqliteDatabase {
     pub(super) writer: Writer,
     pub(super) reader: SqlitePool,
     pub(super) work: Notify,
+    /// Of the connection that makes checkpoints.
+    checkpointing: SqliteConnectOptions,
 }
 
 /// Checks whether [`SqlStore::open_sqlite`](super::SqlStore::open_sqlite) could use `path`. Opens
@@ -68,6 +73,11 @@ pub fn check_sqlite(path: &Path) -> Result<(), StoreError> {
 }
 
 impl SqliteDatabase {
+    /// Makes a checkpoint whenever one is due, until `stop`.
+    pub(super) async fn make_checkpoints(&self, stop: &CancellationToken) {
+        checkpoints::run(&self.writer, &self.checkpointing, stop).await;
+    }
+
     /// Stores deliveries in one transaction and returns one outcome for each, in order.
     pub(super) async fn accept(
         &self,

@@ -19,8 +19,8 @@ use super::super::sql::to_json;
 use crate::engine::store::StoreError;
 
 /// Maximum number of deliveries in the inbox, which bounds memory (some 70 bytes each) and the time
-/// that the next start takes (some 2 seconds).
-const MAX_DELIVERIES: usize = 65_536;
+/// that the next start takes (some 1 second).
+const MAX_DELIVERIES: usize = 32_768;
 
 /// Number of changed rows after which the transaction that empties the inbox is committed, so that
 /// deliveries do not wait for long: some 5 ms.
@@ -212,11 +212,11 @@ impl Inbox {
     }
 
     /// Stores the deliveries of the first rows, in one transaction. A row that is refused is kept
-    /// and passed over.
+    /// and passed over. Returns the number of changed rows.
     pub(super) async fn expand_some(
         &mut self,
         connection: &mut SqliteConnection,
-    ) -> Result<(), WriteError> {
+    ) -> Result<u64, WriteError> {
         let mut changes = 0;
         let mut expanded = 0;
         sqlx::query("BEGIN IMMEDIATE")
@@ -242,7 +242,8 @@ impl Inbox {
                 Ok(done) => changes += done.rows_affected(),
                 Err(error) if is_about_the_row(&error) => {
                     sqlx::query("ROLLBACK").execute(&mut *connection).await?;
-                    return self.refuse(connection, id, &error).await;
+                    self.refuse(connection, id, &error).await?;
+                    return Ok(0);
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -258,7 +259,7 @@ impl Inbox {
         } else if !self.unread {
             (0..expanded).for_each(|_| self.forget_first());
         }
-        Ok(())
+        Ok(changes)
     }
 
     /// Marks a row whose deliveries cannot be stored. GitHub's log brings them again.

@@ -80,6 +80,10 @@ const CACHE_KIB: u32 = 2048;
 /// Size to which the WAL file is truncated after a checkpoint that a burst delayed, in bytes.
 const MAX_IDLE_WAL: u32 = 16 << 20;
 
+/// Number of pages in the WAL with which the writing connection makes a checkpoint itself, which
+/// should not be needed.
+const MAX_WAL_PAGES: u32 = 10_000;
+
 /// Number of reading connections, for pages and `/plan-status`. Writes never use them.
 const READERS: u32 = 2;
 
@@ -132,7 +136,11 @@ pub(crate) async fn open(
         .page_size(PAGE_SIZE)
         .journal_mode(SqliteJournalMode::Wal)
         .pragma("journal_size_limit", MAX_IDLE_WAL.to_string())
+        .pragma("wal_autocheckpoint", MAX_WAL_PAGES.to_string())
         .thread_name(|_| "store-writer".to_owned());
+    let checkpointing = common
+        .clone()
+        .thread_name(|_| "store-checkpoint".to_owned());
     let mut connection = writing.connect().await.map_err(|e| cannot_open(path, &e))?;
     migrate(path, &mut connection).await?;
     if purpose == Purpose::Use {
@@ -161,6 +169,7 @@ pub(crate) async fn open(
         writer: Writer::new(writing, connection, resources),
         reader,
         work: Notify::new(),
+        checkpointing,
     })
 }
 

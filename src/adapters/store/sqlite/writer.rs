@@ -1,17 +1,26 @@
 //! The single writing connection, and the locks that exclude other processes.
 
 use std::fs::File;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
-use tokio::sync::{Mutex, MutexGuard};
+use tokio::sync::{Mutex, MutexGuard, Notify};
 
 use super::super::errors::{self, WriteError};
 use super::super::queries::accept::EncodedDelivery;
 use super::changes::{self, Changes};
 use super::inbox::Inbox;
 use crate::engine::store::StoreError;
+
+/// Number of pages in the WAL after which a checkpoint is due.
+const CHECKPOINT_PAGES: usize = 1_000;
+
+/// Number of pages that a turn writes, beside the texts in the inbox.
+const PAGES_OF_TURN: usize = 10;
+
+/// Size of a page.
+const PAGE: usize = 4_096;
 
 /// The writing connection behind a fair lock.
 #[derive(Debug)]
@@ -20,6 +29,9 @@ pub(crate) struct Writer {
     slot: Mutex<Slot>,
     /// Whether the inbox may contain deliveries. Set before they are acknowledged.
     filled: AtomicBool,
+    /// Number of pages written since the last checkpoint, roughly.
+    pages: AtomicUsize,
+    checkpoint_due: Notify,
 }
 
 #[derive(Debug)]
@@ -47,7 +59,7 @@ pub(crate) struct Turn<'a> {
     /// The connection.
     pub(crate) connection: SqliteConnection,
     slot: MutexGuard<'a, Slot>,
-    filled: &'a AtomicBool,
+    writer: &'a Writer,
 }
 
 impl Writer {
@@ -65,6 +77,8 @@ impl Writer {
                 inbox: Inbox::unread(),
             }),
             filled: AtomicBool::new(true),
+            pages: AtomicUsize::new(0),
+            checkpoint_due: Notify::new(),
         }
     }
 
@@ -130,7 +144,7 @@ impl Writer {
         Ok(Turn {
             connection,
             slot,
-            filled: &self.filled,
+            writer: self,
         })
     }
 
@@ -138,6 +152,27 @@ impl Writer {
         let mut connection = self.options.connect().await?;
         changes::count_from_now_on(&mut connection).await?;
         Ok(connection)
+    }
+
+    fn add_pages(&self, pages: usize) {
+        let before = self.pages.fetch_add(pages, Ordering::Relaxed);
+        if before < CHECKPOINT_PAGES && before + pages >= CHECKPOINT_PAGES {
+            self.checkpoint_due.notify_one();
+        }
+    }
+
+    /// Waits until a checkpoint is due.
+    pub(super) async fn checkpoint_due(&self) {
+        self.checkpoint_due.notified().await;
+        self.pages.store(0, Ordering::Relaxed);
+    }
+
+    /// Makes a checkpoint, unless the store is closed.
+    pub(super) async fn checkpoint(&self, how: &'static str) -> sqlx::Result<()> {
+        if let Some(connection) = &mut self.slot.lock().await.connection {
+            sqlx::query(how).execute(connection).await?;
+        }
+        Ok(())
     }
 
     /// Moves everything from the WAL into the database file, closes it and releases the locks.
@@ -182,14 +217,16 @@ impl Turn<'_> {
         deliveries: &[EncodedDelivery],
     ) -> Result<bool, WriteError> {
         // Also while it is written: a reader may come before this returns.
-        self.filled.store(true, Ordering::Release);
+        self.writer.filled.store(true, Ordering::Release);
         let slot = &mut *self.slot;
         let written = slot.inbox.write(&mut self.connection, deliveries).await?;
         if let (true, Some(resources)) = (written, &mut slot.resources) {
             resources.changes.note_one();
+            let bytes = deliveries.iter().map(EncodedDelivery::len).sum::<usize>();
+            self.writer.add_pages(bytes / PAGE);
         }
         if slot.inbox.is_empty() {
-            self.filled.store(false, Ordering::Release);
+            self.writer.filled.store(false, Ordering::Release);
         }
         Ok(written)
     }
@@ -203,9 +240,12 @@ impl Turn<'_> {
     }
 
     async fn expand_some(&mut self) -> Result<(), WriteError> {
-        self.slot.inbox.expand_some(&mut self.connection).await?;
+        let changes = self.slot.inbox.expand_some(&mut self.connection).await?;
+        // A changed row touches a page of the table or of an index, more or less.
+        self.writer
+            .add_pages(usize::try_from(changes).unwrap_or(usize::MAX));
         if self.slot.inbox.is_empty() {
-            self.filled.store(false, Ordering::Release);
+            self.writer.filled.store(false, Ordering::Release);
         }
         Ok(())
     }
@@ -217,6 +257,7 @@ impl Turn<'_> {
         if !broken {
             self.slot.connection = Some(self.connection);
         }
+        self.writer.add_pages(PAGES_OF_TURN);
         Ok(result?)
     }
 }

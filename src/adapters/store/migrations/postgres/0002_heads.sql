@@ -1,6 +1,7 @@
 -- Claims find their run without walking through all repositories that have ready runs.
 -- A released migration is never edited: a change is a new file.
 
+-- No release has used the indexes that are dropped here, so that need not wait for a later one.
 DROP INDEX runs_ready;
 CREATE INDEX runs_ready ON runs (installation, repo_id, run_at_ms, seq) WHERE state = 'ready' AND deferred = 0;
 -- Runs that are due become ready before a run is claimed.
