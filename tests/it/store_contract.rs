@@ -30,6 +30,7 @@ use planwright::formats::command::Command;
 macro_rules! for_each_rule {
     ($call:ident) => {
         $call! {
+            claim::a_run_that_is_being_acknowledged_hides_no_other
             queue::positions_count_what_precedes_a_run_and_what_runs
             accept::new_then_duplicate
             accept::identical_at_once_make_one_run

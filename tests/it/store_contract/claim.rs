@@ -223,3 +223,28 @@ pub(crate) async fn arrivals_are_not_lost(store: &dyn Store) {
     store.recover_expired(at(5)).await.unwrap();
     assert!(store.work_arrived().now_or_never().is_some());
 }
+
+pub(crate) async fn a_run_that_is_being_acknowledged_hides_no_other(store: &dyn Store) {
+    // Ten installations whose first runs are being acknowledged, before one in whose second
+    // repository another run is ready.
+    let mut runs = Vec::new();
+    for n in 1..=10 {
+        let mut run = new_run(n, 1);
+        run.installation = n;
+        runs.push(add(store, &format!("g{n}"), n.cast_signed(), run).await);
+    }
+    let mut second = new_run(11, 1);
+    second.installation = 10;
+    let second = add(store, "second", 20, second).await;
+    for run in &runs {
+        let lease = store.claim_unacknowledged("ack", at(30), LEASE, at(19));
+        assert_eq!(lease.await.unwrap().unwrap().lease.run, *run);
+    }
+    assert_eq!(must_claim(store, 30).await.lease.run, second);
+    assert!(claim(store, 30).await.is_none());
+    // The installation is busy now; a third repository of it is not hidden, either.
+    let mut third = new_run(12, 1);
+    third.installation = 10;
+    let third = add(store, "third", 31, third).await;
+    assert_eq!(must_claim(store, 32).await.lease.run, third);
+}

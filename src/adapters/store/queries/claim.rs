@@ -82,24 +82,55 @@ ORDER BY of_installation, of_repository, head.run_at_ms IS NULL, head.run_at_ms,
     };
 }
 
-/// The first repositories of the installations of which nothing runs, oldest first.
+/// Whether a repository has a run that can be claimed. Not `EXISTS`, which the planner may turn into
+/// a join with all runs.
+macro_rules! is_claimable {
+    ($database:ident) => {
+        concat!(
+            "(SELECT seq FROM runs
+             WHERE installation = repository_heads.installation AND repo_id = repository_heads.repo_id
+               AND state = 'ready' AND deferred = 0 AND ",
+            lease_ended!($database, "$1"),
+            " LIMIT 1) IS NOT NULL"
+        )
+    };
+}
+
+/// Of the installations of which nothing runs, oldest first: the first repository of each, and the
+/// first with a run that can be claimed. They differ while the first run is being acknowledged.
 macro_rules! of_idle_installations {
-    () => {
-        "
+    ($database:ident) => {
+        concat!(
+            "
     SELECT idle.installation, 0, 0, idle.head_ms,
            (SELECT repo_id FROM repository_heads WHERE repository_heads.installation = idle.installation
             ORDER BY repository_heads.head_ms LIMIT 1)
     FROM (SELECT installation, head_ms FROM installation_heads
           WHERE installation NOT IN (SELECT installation FROM busy)
-          ORDER BY head_ms LIMIT 8) AS idle"
+          ORDER BY head_ms LIMIT 8) AS idle
+    UNION ALL
+    SELECT * FROM (
+    SELECT idle.installation, 0, 0, CAST(NULL AS BIGINT), idle.repo_id
+    FROM (SELECT installation, (SELECT repo_id FROM repository_heads
+                                WHERE repository_heads.installation = installation_heads.installation
+                                  AND ",
+            is_claimable!($database),
+            "
+                                ORDER BY repository_heads.head_ms LIMIT 1) AS repo_id
+          FROM installation_heads
+          WHERE installation NOT IN (SELECT installation FROM busy)
+          ORDER BY head_ms) AS idle
+    WHERE idle.repo_id IS NOT NULL LIMIT 8) AS claimable"
+        )
     };
 }
 
-/// Of the installations of which more may run: the first repository of which nothing runs, and
-/// those of which more may run.
+/// Of the installations of which more may run: the first repository of which nothing runs, the
+/// first of these with a run that can be claimed, and the repositories of which more may run.
 macro_rules! of_busy_installations {
-    () => {
-        "
+    ($database:ident) => {
+        concat!(
+            "
     SELECT busy.installation, busy.runs, 0, CAST(NULL AS BIGINT),
            (SELECT repo_id FROM repository_heads
             WHERE repository_heads.installation = busy.installation AND NOT EXISTS (
@@ -108,20 +139,32 @@ macro_rules! of_busy_installations {
             ORDER BY repository_heads.head_ms LIMIT 1)
     FROM busy WHERE busy.runs < $2
     UNION ALL
+    SELECT busy.installation, busy.runs, 0, CAST(NULL AS BIGINT),
+           (SELECT repo_id FROM repository_heads
+            WHERE repository_heads.installation = busy.installation AND NOT EXISTS (
+                SELECT 1 FROM running
+                WHERE running.installation = busy.installation AND running.repo_id = repository_heads.repo_id)
+              AND ",
+            is_claimable!($database),
+            "
+            ORDER BY repository_heads.head_ms LIMIT 1)
+    FROM busy WHERE busy.runs < $2
+    UNION ALL
     SELECT busy.installation, busy.runs, running.runs, CAST(NULL AS BIGINT), running.repo_id
     FROM busy JOIN running ON running.installation = busy.installation
     WHERE busy.runs < $2 AND running.runs < $3"
+        )
     };
 }
 
 pub(crate) const IDLE: Sql = Sql {
-    sqlite: candidates!(sqlite, of_idle_installations!()),
-    postgres: candidates!(postgres, of_idle_installations!()),
+    sqlite: candidates!(sqlite, of_idle_installations!(sqlite)),
+    postgres: candidates!(postgres, of_idle_installations!(postgres)),
 };
 
 pub(crate) const BUSY: Sql = Sql {
-    sqlite: candidates!(sqlite, of_busy_installations!()),
-    postgres: candidates!(postgres, of_busy_installations!()),
+    sqlite: candidates!(sqlite, of_busy_installations!(sqlite)),
+    postgres: candidates!(postgres, of_busy_installations!(postgres)),
 };
 
 /// Claims the first of the runs that `$which` selects.
