@@ -240,11 +240,15 @@ impl Model {
             })
     }
 
-    /// Makes the runs ready that have waited until now.
+    /// Makes the runs ready that have waited until now, and ends leases of ready ones that have run
+    /// out.
     pub(super) fn wake_due(&mut self, now: Millis) {
-        let due = |run: &&mut Run| run.is(State::Waiting) && run.due_at <= now;
-        for run in self.runs.iter_mut().filter(due) {
-            run.view.state = State::Ready;
+        for run in &mut self.runs {
+            if run.is(State::Waiting) && run.due_at <= now {
+                run.view.state = State::Ready;
+            } else if run.is(State::Ready) && !run.is_leased(now) {
+                run.until = None;
+            }
         }
     }
 

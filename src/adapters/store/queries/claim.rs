@@ -24,9 +24,27 @@ use crate::engine::store::{ClaimLimits, Claimed, RunOutcome, StoreError};
 /// another one may be older.
 const MAX_CORRECTIONS: u32 = 16;
 
-/// Whether a run has waited until now.
-pub(crate) const DUE: &str =
-    "SELECT seq FROM runs WHERE state = 'waiting' AND run_at_ms <= $1 LIMIT 1";
+macro_rules! due {
+    ($database:ident) => {
+        concat!(
+            "
+SELECT seq FROM runs WHERE state = 'waiting' AND run_at_ms <= $1
+UNION ALL
+SELECT seq FROM runs
+WHERE lease_owner IS NOT NULL AND lease_until_ms <= $1 AND state = 'ready' AND ",
+            lease_ended!($database, "$1"),
+            "
+LIMIT 1"
+        )
+    };
+}
+
+/// Whether runs have to be made claimable: those that have waited until now, and ready ones that a
+/// process which died was acknowledging.
+pub(crate) const DUE: Sql = Sql {
+    sqlite: due!(sqlite),
+    postgres: due!(postgres),
+};
 
 /// Makes runs ready that have waited until now, those that are due first. The number is limited
 /// because many runs may wait for the same time.
@@ -40,11 +58,32 @@ WHERE seq = ANY (ARRAY(SELECT seq FROM runs WHERE state = 'waiting' AND run_at_m
                        ORDER BY run_at_ms, seq LIMIT 100 FOR UPDATE SKIP LOCKED))",
 };
 
+macro_rules! abandon {
+    ($database:ident, $skip_locked:literal) => {
+        concat!(
+            "
+UPDATE runs SET lease_owner = NULL, lease_until_ms = NULL
+WHERE seq IN (
+    SELECT seq FROM runs
+    WHERE lease_owner IS NOT NULL AND lease_until_ms <= $1 AND state = 'ready' AND ",
+            lease_ended!($database, "$1"),
+            $skip_locked,
+            ")"
+        )
+    };
+}
+
+/// Ends the leases of ready runs that have run out: nobody acknowledges them any more.
+pub(crate) const ABANDON: Sql = Sql {
+    sqlite: abandon!(sqlite, ""),
+    postgres: abandon!(postgres, " FOR UPDATE OF runs SKIP LOCKED"),
+};
+
 /// Selects the first run of each of some repositories, best first. `$lines` selects the repositories
 /// and what they are ordered by; `head_ms` is that of the installation where it decides the order,
 /// and `repo_id` is NULL where there turns out to be no repository.
 macro_rules! candidates {
-    ($database:ident, $lines:expr) => {
+    ($lines:expr) => {
         concat!(
             "
 WITH running (installation, repo_id, runs) AS (
@@ -62,110 +101,56 @@ heads (installation, of_installation, of_repository, repo_id, is_late, head_ms, 
            lines.head_ms < repository_heads.head_ms, repository_heads.head_ms,
            (SELECT seq FROM runs
             WHERE installation = lines.installation AND repo_id = lines.repo_id
-              AND state = 'ready' AND deferred = 0 AND ",
-            lease_ended!($database, "$1"),
-            "
+              AND state = 'ready' AND deferred = 0 AND lease_owner IS NULL
             ORDER BY run_at_ms, seq LIMIT 1)
     FROM lines LEFT JOIN repository_heads
         ON repository_heads.installation = lines.installation AND repository_heads.repo_id = lines.repo_id
     WHERE lines.head_ms IS NOT NULL OR repository_heads.head_ms IS NOT NULL
 )
 SELECT heads.installation, heads.repo_id, heads.seq,
-       CASE WHEN heads.repo_id IS NULL OR is_late OR head_ms < coalesce(
-           (SELECT run_at_ms FROM runs
-            WHERE installation = heads.installation AND repo_id = heads.repo_id
-              AND state = 'ready' AND deferred = 0
-            ORDER BY run_at_ms, seq LIMIT 1), head_ms + 1) THEN 1 ELSE 0 END AS is_early
+       CASE WHEN heads.repo_id IS NULL OR is_late OR head.seq IS NULL OR head_ms < head.run_at_ms
+            THEN 1 ELSE 0 END AS is_early
 FROM heads LEFT JOIN runs AS head ON head.seq = heads.seq
 ORDER BY of_installation, of_repository, head.run_at_ms IS NULL, head.run_at_ms, heads.seq"
         )
     };
 }
 
-/// Whether a repository has a run that can be claimed. Not `EXISTS`, which the planner may turn into
-/// a join with all runs.
-macro_rules! is_claimable {
-    ($database:ident) => {
-        concat!(
-            "(SELECT seq FROM runs
-             WHERE installation = repository_heads.installation AND repo_id = repository_heads.repo_id
-               AND state = 'ready' AND deferred = 0 AND ",
-            lease_ended!($database, "$1"),
-            " LIMIT 1) IS NOT NULL"
-        )
-    };
-}
-
-/// Of the installations of which nothing runs, oldest first: the first repository of each, and the
-/// first with a run that can be claimed. They differ while the first run is being acknowledged.
+/// The first repositories of the installations of which nothing runs, oldest first.
 macro_rules! of_idle_installations {
-    ($database:ident) => {
-        concat!(
-            "
+    () => {
+        "
     SELECT idle.installation, 0, 0, idle.head_ms,
            (SELECT repo_id FROM repository_heads WHERE repository_heads.installation = idle.installation
             ORDER BY repository_heads.head_ms LIMIT 1)
     FROM (SELECT installation, head_ms FROM installation_heads
           WHERE installation NOT IN (SELECT installation FROM busy)
-          ORDER BY head_ms LIMIT 8) AS idle
-    UNION ALL
-    SELECT * FROM (
-    SELECT idle.installation, 0, 0, CAST(NULL AS BIGINT), idle.repo_id
-    FROM (SELECT installation, (SELECT repo_id FROM repository_heads
-                                WHERE repository_heads.installation = installation_heads.installation
-                                  AND ",
-            is_claimable!($database),
-            "
-                                ORDER BY repository_heads.head_ms LIMIT 1) AS repo_id
-          FROM installation_heads
-          WHERE installation NOT IN (SELECT installation FROM busy)
-          ORDER BY head_ms) AS idle
-    WHERE idle.repo_id IS NOT NULL LIMIT 8) AS claimable"
-        )
+          ORDER BY head_ms LIMIT 8) AS idle"
     };
 }
 
-/// Of the installations of which more may run: the first repository of which nothing runs, the
-/// first of these with a run that can be claimed, and the repositories of which more may run.
+/// Of the installations of which more may run: the first repository of which nothing runs, and
+/// those of which more may run.
 macro_rules! of_busy_installations {
-    ($database:ident) => {
-        concat!(
-            "
+    () => {
+        "
     SELECT busy.installation, busy.runs, 0, CAST(NULL AS BIGINT),
            (SELECT repo_id FROM repository_heads
             WHERE repository_heads.installation = busy.installation AND NOT EXISTS (
                 SELECT 1 FROM running
                 WHERE running.installation = busy.installation AND running.repo_id = repository_heads.repo_id)
             ORDER BY repository_heads.head_ms LIMIT 1)
-    FROM busy WHERE busy.runs < $2
-    UNION ALL
-    SELECT busy.installation, busy.runs, 0, CAST(NULL AS BIGINT),
-           (SELECT repo_id FROM repository_heads
-            WHERE repository_heads.installation = busy.installation AND NOT EXISTS (
-                SELECT 1 FROM running
-                WHERE running.installation = busy.installation AND running.repo_id = repository_heads.repo_id)
-              AND ",
-            is_claimable!($database),
-            "
-            ORDER BY repository_heads.head_ms LIMIT 1)
-    FROM busy WHERE busy.runs < $2
+    FROM busy WHERE busy.runs < $1
     UNION ALL
     SELECT busy.installation, busy.runs, running.runs, CAST(NULL AS BIGINT), running.repo_id
     FROM busy JOIN running ON running.installation = busy.installation
-    WHERE busy.runs < $2 AND running.runs < $3"
-        )
+    WHERE busy.runs < $1 AND running.runs < $2"
     };
 }
 
-pub(crate) const IDLE: Sql = Sql {
-    sqlite: candidates!(sqlite, of_idle_installations!(sqlite)),
-    postgres: candidates!(postgres, of_idle_installations!(postgres)),
-};
+pub(crate) const IDLE: &str = candidates!(of_idle_installations!());
 
-pub(crate) const BUSY: Sql = Sql {
-    sqlite: candidates!(sqlite, of_busy_installations!(sqlite)),
-    postgres: candidates!(postgres, of_busy_installations!(postgres)),
-};
+pub(crate) const BUSY: &str = candidates!(of_busy_installations!());
 
 /// Claims the first of the runs that `$which` selects.
 macro_rules! claim {
@@ -178,8 +163,7 @@ SET state = 'running', attempt = attempt + 1, fence = fence + 1, lease_owner = $
     heard = told
 WHERE seq = (
     SELECT seq FROM runs
-    WHERE state = 'ready' AND ",
-            lease_ended!($database, "$2"),
+    WHERE state = 'ready' AND lease_owner IS NULL",
             $which,
             "
     ORDER BY run_at_ms, seq LIMIT 1",
@@ -244,6 +228,7 @@ pub(crate) async fn claim(
 ) -> Result<Option<Claimed>, WriteError> {
     if connection.row(DUE, &[now.into()]).await?.is_some() {
         connection.execute(WAKE, &[now.into()]).await?;
+        connection.execute(ABANDON, &[now.into()]).await?;
     }
     let limit = |limit: Option<u64>| {
         limit.map_or(i64::MAX, |limit| i64::try_from(limit).unwrap_or(i64::MAX))
@@ -253,12 +238,9 @@ pub(crate) async fn claim(
         // Two claims at the same time would both count the runs before either.
         connection.lock(&[Lock::Claims]).await?;
     }
-    let lists: [(Sql, Vec<Value<'_>>); 2] = [
-        (IDLE, vec![now.into()]),
-        (
-            BUSY,
-            vec![now.into(), of_installation.into(), of_repository.into()],
-        ),
+    let lists: [(&'static str, Vec<Value<'_>>); 2] = [
+        (IDLE, Vec::new()),
+        (BUSY, vec![of_installation.into(), of_repository.into()]),
     ];
     for (list, values) in lists {
         for place in claimable(connection, list, &values).await? {
@@ -314,7 +296,7 @@ async fn read(
 /// stay as they are, so that is not tried for ever.
 async fn claimable(
     connection: &mut Connection<'_>,
-    list: Sql,
+    list: &'static str,
     values: &[Value<'_>],
 ) -> Result<Vec<(u64, u64)>, WriteError> {
     let mut corrections = 0;

@@ -118,6 +118,7 @@ fn frequent() -> Vec<&'static str> {
         views::NEXT_DUE,
         claim::DUE,
         claim::WAKE,
+        claim::ABANDON,
         claim::IDLE,
         claim::BUSY,
         claim::CLAIM,

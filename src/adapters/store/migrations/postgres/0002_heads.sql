@@ -3,11 +3,12 @@
 
 -- No release has used the indexes that are dropped here, so that need not wait for a later one.
 DROP INDEX runs_ready;
-CREATE INDEX runs_ready ON runs (installation, repo_id, run_at_ms, seq) WHERE state = 'ready' AND deferred = 0;
+CREATE INDEX runs_ready ON runs (installation, repo_id, run_at_ms, seq)
+    WHERE state = 'ready' AND deferred = 0 AND lease_owner IS NULL;
 -- Runs that are due become ready before a run is claimed.
 DROP INDEX runs_waiting;
 
--- The repositories with ready runs, those that are deferred left out. head_ms is at most the run_at_ms of the
+-- The repositories with ready runs, those left out that are deferred or being acknowledged. head_ms is at most the run_at_ms of the
 -- first of them. Triggers keep the table up to date, but leave rows as they are that another transaction has
 -- locked; claims then correct what they find.
 CREATE TABLE repository_heads (
@@ -42,7 +43,8 @@ BEGIN
         WHERE installation = place.installation AND repo_id = place.repo_id FOR UPDATE SKIP LOCKED;
         CONTINUE WHEN NOT FOUND;
         SELECT run_at_ms INTO first FROM runs
-        WHERE installation = place.installation AND repo_id = place.repo_id AND state = 'ready' AND deferred = 0
+        WHERE installation = place.installation AND repo_id = place.repo_id
+          AND state = 'ready' AND deferred = 0 AND lease_owner IS NULL
         ORDER BY run_at_ms, seq LIMIT 1;
         IF first IS NULL THEN
             DELETE FROM repository_heads
@@ -79,7 +81,7 @@ BEGIN
     WITH noted AS (
         INSERT INTO repository_heads AS head (installation, repo_id, head_ms)
         SELECT installation, repo_id, min(run_at_ms) FROM new_runs
-        WHERE state = 'ready' AND deferred = 0
+        WHERE state = 'ready' AND deferred = 0 AND lease_owner IS NULL
         GROUP BY installation, repo_id ORDER BY installation, repo_id
         ON CONFLICT (installation, repo_id) DO UPDATE SET head_ms = excluded.head_ms
         WHERE excluded.head_ms < head.head_ms
@@ -92,7 +94,8 @@ BEGIN
     IF TG_OP = 'UPDATE' THEN
         SELECT json_agg(DISTINCT jsonb_build_array(before.installation, before.repo_id)) INTO places
         FROM old_runs AS before JOIN new_runs AS after ON after.seq = before.seq
-        WHERE before.state = 'ready' AND before.deferred = 0 AND NOT (after.state = 'ready' AND after.deferred = 0);
+        WHERE before.state = 'ready' AND before.deferred = 0 AND before.lease_owner IS NULL
+          AND NOT (after.state = 'ready' AND after.deferred = 0 AND after.lease_owner IS NULL);
         IF places IS NOT NULL THEN
             PERFORM correct_heads(places);
         END IF;
@@ -106,7 +109,7 @@ CREATE TRIGGER runs_updated AFTER UPDATE ON runs
     REFERENCING OLD TABLE AS old_runs NEW TABLE AS new_runs FOR EACH STATEMENT EXECUTE FUNCTION runs_changed();
 
 INSERT INTO repository_heads (installation, repo_id, head_ms)
-SELECT installation, repo_id, min(run_at_ms) FROM runs WHERE state = 'ready' AND deferred = 0
+SELECT installation, repo_id, min(run_at_ms) FROM runs WHERE state = 'ready' AND deferred = 0 AND lease_owner IS NULL
 GROUP BY installation, repo_id;
 INSERT INTO installation_heads (installation, head_ms)
 SELECT installation, min(head_ms) FROM repository_heads GROUP BY installation;
