@@ -230,8 +230,15 @@ impl Model {
             one.deferred && one.is(State::Running) && one.new.installation == run.new.installation
         };
         let alone = |run: &Run| self.count(|one| other(run, one)) == 0;
+        // Of the repositories without running runs, the first one of each installation.
+        let idle = |run: &Run| due(run) && !run.deferred && busy(run).1 == 0;
+        let age = |run: &Run| (run.due_at, run.new.repo_id);
+        let is_first = |run: &Run| {
+            let mine = |one: &Run| one.new.installation == run.new.installation && idle(one);
+            !idle(run) || self.count(|one| mine(one) && age(one) < age(run)) == 0
+        };
         let first = |run: &Run| (busy(run), run.due_at);
-        self.pick(|run| due(run) && !run.deferred, first)
+        self.pick(|run| due(run) && !run.deferred && is_first(run), first)
             .or_else(|| {
                 self.pick(
                     |run| due(run) && run.deferred && alone(run),

@@ -42,12 +42,30 @@ const LIMITS: &str = "
 SET LOCAL lock_timeout = '5s';
 SET LOCAL idle_in_transaction_session_timeout = '1h'";
 
+/// Pauses before the lock of a copy is tried.
+const PAUSES: [Duration; 4] = [
+    Duration::ZERO,
+    Duration::from_millis(100),
+    Duration::from_millis(300),
+    Duration::from_millis(600),
+];
+
 /// Makes sure, until the end of the transaction, that no copy is under way. Returns false if one is.
+///
+/// The server ends the transaction of a copy that has ended or was killed a moment later, so that is
+/// waited for.
 pub(super) async fn is_free(transaction: &mut PgConnection) -> sqlx::Result<bool> {
-    sqlx::query_scalar("SELECT pg_try_advisory_xact_lock_shared($1)")
-        .bind(Lock::Copying.key())
-        .fetch_one(transaction)
-        .await
+    for pause in PAUSES {
+        sleep(pause).await;
+        let is_free = sqlx::query_scalar("SELECT pg_try_advisory_xact_lock_shared($1)")
+            .bind(Lock::Copying.key())
+            .fetch_one(&mut *transaction)
+            .await?;
+        if is_free {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Records that the process uses the database, for [`LEASE_SECONDS`].

@@ -122,7 +122,7 @@ macro_rules! of_idle_installations {
         "
     SELECT idle.installation, 0, 0, idle.head_ms,
            (SELECT repo_id FROM repository_heads WHERE repository_heads.installation = idle.installation
-            ORDER BY repository_heads.head_ms LIMIT 1)
+            ORDER BY repository_heads.head_ms, repo_id LIMIT 1)
     FROM (SELECT installation, head_ms FROM installation_heads
           WHERE installation NOT IN (SELECT installation FROM busy)
           ORDER BY head_ms LIMIT 8) AS idle"
@@ -139,7 +139,7 @@ macro_rules! of_busy_installations {
             WHERE repository_heads.installation = busy.installation AND NOT EXISTS (
                 SELECT 1 FROM running
                 WHERE running.installation = busy.installation AND running.repo_id = repository_heads.repo_id)
-            ORDER BY repository_heads.head_ms LIMIT 1)
+            ORDER BY repository_heads.head_ms, repo_id LIMIT 1)
     FROM busy WHERE busy.runs < $1
     UNION ALL
     SELECT busy.installation, busy.runs, running.runs, CAST(NULL AS BIGINT), running.repo_id

@@ -15,9 +15,9 @@ CREATE TABLE repository_heads (
     installation BIGINT NOT NULL,
     repo_id      BIGINT NOT NULL,
     head_ms      BIGINT NOT NULL,
-    PRIMARY KEY (installation, repo_id)
+    PRIMARY KEY (installation, repo_id) INCLUDE (head_ms)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
-CREATE INDEX repository_heads_first ON repository_heads (installation, head_ms);
+CREATE INDEX repository_heads_first ON repository_heads (installation, head_ms, repo_id);
 
 -- The installations of these repositories. head_ms is at most that of the first repository.
 CREATE TABLE installation_heads (
@@ -61,7 +61,7 @@ BEGIN
         WHERE installation = place.installation FOR UPDATE SKIP LOCKED;
         CONTINUE WHEN NOT FOUND;
         SELECT head_ms INTO first FROM repository_heads
-        WHERE installation = place.installation ORDER BY head_ms LIMIT 1;
+        WHERE installation = place.installation ORDER BY head_ms, repo_id LIMIT 1;
         IF first IS NULL THEN
             DELETE FROM installation_heads WHERE installation = place.installation;
         ELSIF first <> head.head_ms THEN
