@@ -72,6 +72,7 @@ macro_rules! for_each_rule {
             lease::a_forged_lease_does_not_take_the_status_of_the_current_one
             lease::heartbeats_extend_and_tell
             lease::expired_leases_are_recovered
+            lease::a_run_is_claimed_as_soon_as_nobody_acknowledges_it
             lease::release_gives_the_attempt_back
             messages::unfinished_runs_take_messages_in_order
             messages::a_message_wakes_a_waiting_run

@@ -165,3 +165,18 @@ pub(crate) async fn a_forged_lease_does_not_take_the_status_of_the_current_one(s
     let held = statuses.unwrap().into_iter().map(|status| status.held);
     assert_eq!(held.collect::<Vec<_>>(), [false, true]);
 }
+
+pub(crate) async fn a_run_is_claimed_as_soon_as_nobody_acknowledges_it(store: &dyn Store) {
+    let run = add(store, "g", 0, new_run(1, 1)).await;
+    let long = Duration::from_secs(10);
+    let acknowledging = store.claim_unacknowledged("ack", at(1), long, at(1)).await;
+    let lease = acknowledging.unwrap().unwrap().lease;
+    // The last heartbeat decides, also where it ends the lease earlier.
+    let beat = store.heartbeat(std::slice::from_ref(&lease), at(100), LEASE);
+    assert!(beat.await.unwrap()[0].held);
+    let end = at(100).plus(LEASE).0 - at(0).0;
+    assert!(claim(store, end - 1).await.is_none());
+    assert_eq!(must_claim(store, end).await.lease.run, run);
+    let late = store.acknowledged(&lease).await;
+    assert!(matches!(late, Err(StoreError::Fenced(_))), "{late:?}");
+}

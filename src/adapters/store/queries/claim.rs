@@ -24,15 +24,28 @@ use crate::engine::store::{ClaimLimits, Claimed, RunOutcome, StoreError};
 /// another one may be older.
 const MAX_CORRECTIONS: u32 = 16;
 
+/// A condition on `runs`: it is ready, and a process was acknowledging it whose lease has ended. On
+/// PostgreSQL, a heartbeat may have made the lease shorter than `lease_until_ms` says.
+macro_rules! is_abandoned {
+    (sqlite) => {
+        "lease_owner IS NOT NULL AND lease_until_ms <= $1 AND state = 'ready'"
+    };
+    (postgres) => {
+        concat!(
+            "lease_owner IS NOT NULL AND state = 'ready' AND ",
+            lease_ended!(postgres, "$1")
+        )
+    };
+}
+
 macro_rules! due {
     ($database:ident) => {
         concat!(
             "
 SELECT seq FROM runs WHERE state = 'waiting' AND run_at_ms <= $1
 UNION ALL
-SELECT seq FROM runs
-WHERE lease_owner IS NOT NULL AND lease_until_ms <= $1 AND state = 'ready' AND ",
-            lease_ended!($database, "$1"),
+SELECT seq FROM runs WHERE ",
+            is_abandoned!($database),
             "
 LIMIT 1"
         )
@@ -64,9 +77,8 @@ macro_rules! abandon {
             "
 UPDATE runs SET lease_owner = NULL, lease_until_ms = NULL
 WHERE seq IN (
-    SELECT seq FROM runs
-    WHERE lease_owner IS NOT NULL AND lease_until_ms <= $1 AND state = 'ready' AND ",
-            lease_ended!($database, "$1"),
+    SELECT seq FROM runs WHERE ",
+            is_abandoned!($database),
             $skip_locked,
             ")"
         )
