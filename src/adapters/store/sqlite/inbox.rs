@@ -19,8 +19,9 @@ use super::super::sql::to_json;
 use crate::engine::store::StoreError;
 
 /// Maximum number of deliveries in the inbox, which bounds memory (some 70 bytes each) and the time
-/// that the next start takes (some 1 second).
-const MAX_DELIVERIES: usize = 32_768;
+/// that the next start takes (some 2 seconds). Half of it is not less: once the inbox is full, runs are
+/// stored between the commits, which takes more memory than the digests.
+const MAX_DELIVERIES: usize = 65_536;
 
 /// Number of changed rows after which the transaction that empties the inbox is committed, so that
 /// deliveries do not wait for long: some 5 ms.
