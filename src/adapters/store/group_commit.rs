@@ -47,15 +47,6 @@ pub(super) async fn run(
         tokio::select! {
             biased;
             () = stop.cancelled(), if !queue.is_closed() => queue.close(),
-            () = tokio::time::sleep(pause), if database.has_inbox() => {
-                pause = match database.empty_inbox().await {
-                    Ok(()) => IDLE,
-                    Err(error) => {
-                        tracing::error!(%error, "accepted deliveries cannot be stored yet");
-                        PAUSE_AFTER_FAILURE
-                    }
-                };
-            }
             taken = queue.recv_many(&mut batch, MAX_BATCH) => {
                 if taken == 0 {
                     return;
@@ -65,6 +56,16 @@ pub(super) async fn run(
                     let rest = batch.split_off(portion(&batch));
                     write(&database, std::mem::replace(&mut batch, rest)).await;
                 }
+            }
+            // Last, because both are ready where this task was not executed for a while.
+            () = tokio::time::sleep(pause), if database.has_inbox() => {
+                pause = match database.empty_inbox().await {
+                    Ok(()) => IDLE,
+                    Err(error) => {
+                        tracing::error!(%error, "accepted deliveries cannot be stored yet");
+                        PAUSE_AFTER_FAILURE
+                    }
+                };
             }
         }
     }
