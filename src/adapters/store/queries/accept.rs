@@ -215,9 +215,10 @@ impl EncodedDelivery {
         numbers.all(|id| i64::try_from(id).is_ok())
     }
 
-    /// Number of bytes of payload and triggers.
+    /// Number of bytes of payload, text and triggers.
     pub(crate) fn len(&self) -> usize {
         self.new.payload.as_ref().map_or(0, Vec::len)
+            + self.text.as_ref().map_or(0, String::len)
             + self.runs.iter().map(|run| run.trigger.len()).sum::<usize>()
     }
 }

@@ -72,7 +72,7 @@ const APPLICATION_ID: i32 = 0x504c_4e57;
 
 /// Page size, in bytes. Most rows are small and most pages of a batch adjacent; with larger pages
 /// the one random index (the GUIDs) would write more for the same row.
-const PAGE_SIZE: u32 = 4096;
+pub(super) const PAGE_SIZE: u32 = 4096;
 
 /// Page cache per connection, in KiB: the queue's working set; the kernel caches the rest.
 const CACHE_KIB: u32 = 2048;

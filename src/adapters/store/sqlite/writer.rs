@@ -11,6 +11,7 @@ use super::super::errors::{self, WriteError};
 use super::super::queries::accept::EncodedDelivery;
 use super::changes::{self, Changes};
 use super::inbox::Inbox;
+use super::open::PAGE_SIZE;
 use crate::engine::store::StoreError;
 
 /// Number of pages in the WAL after which a checkpoint is due.
@@ -18,9 +19,6 @@ const CHECKPOINT_PAGES: usize = 1_000;
 
 /// Number of pages that a turn writes, beside the texts in the inbox.
 const PAGES_OF_TURN: usize = 10;
-
-/// Size of a page.
-const PAGE: usize = 4_096;
 
 /// The writing connection behind a fair lock.
 #[derive(Debug)]
@@ -223,7 +221,7 @@ impl Turn<'_> {
         if let (true, Some(resources)) = (written, &mut slot.resources) {
             resources.changes.note_one();
             let bytes = deliveries.iter().map(EncodedDelivery::len).sum::<usize>();
-            self.writer.add_pages(bytes / PAGE);
+            self.writer.add_pages(bytes / PAGE_SIZE as usize);
         }
         if slot.inbox.is_empty() {
             self.writer.filled.store(false, Ordering::Release);
