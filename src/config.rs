@@ -29,7 +29,7 @@ use crate::engine::settings::Settings;
 use crate::engine::steps::source::attachment::web_root;
 use crate::setting::Rule::{
     AccountIds, AppId, BaseUrl, Boolean, Integer, Line, LogFilter, OneOf, OptionalPath, Path,
-    PostgresUrl, SocketAddress, WebhookPath,
+    PostgresUrl, PublicUrl, SocketAddress, WebhookPath,
 };
 use crate::setting::{days, milliseconds, optional, seconds, settings, url};
 
@@ -144,6 +144,8 @@ pub struct Config {
     pub store: Store,
     /// The part of the `[agent]` section that says which agent is run and how.
     pub agent: Agent,
+    /// The `[web]` section.
+    pub web: Web,
     /// The `[log]` section.
     pub log: Log,
     /// The settings of the engine: all other sections, and the limits in `[agent]`.
@@ -252,6 +254,24 @@ settings! {
         /// Days that finished runs and their deliveries are kept. A delivery whose runs were all
         /// refused for lack of permission is kept for at most three days.
         retention("retention_days"): Duration as "days" = 30, Integer(1, 3_650, "days");
+    }
+}
+
+settings! {
+    /// The pages about runs, plans and costs below `/ui`, and the metrics at `/metrics`, on the
+    /// address of `server.listen`. Without an operator's token and without a GitHub login there are
+    /// none: requests are answered with 404.
+    pub struct Web in "web" {
+        /// File with the operator's token, of at least 32 characters; empty for none. Whoever has it
+        /// sees everything and may cancel and retry every run. Prometheus sends it as bearer token.
+        token_file: Option<PathBuf> as "optional" = "", OptionalPath;
+        /// Public address of this bot, for the login with GitHub; empty for none. The App's settings
+        /// need this address with `/ui/login/github` behind it as callback URL.
+        url: Option<String> as "optional" = "", PublicUrl;
+        /// Client ID of the App, from its settings page, for the login with GitHub.
+        client_id: Option<String> as "optional" = "", Line(100);
+        /// File with a client secret of the App, for the login with GitHub; empty for none.
+        client_secret_file: Option<PathBuf> as "optional" = "", OptionalPath;
     }
 }
 

@@ -74,6 +74,8 @@ pub enum Rule {
     PostgresUrl,
     /// The base URL of an API.
     BaseUrl,
+    /// The address at which people reach this bot, without a path; may be empty.
+    PublicUrl,
     /// The base URL of the model's API; may be empty.
     ModelUrl,
     /// A list of hosts that agents may reach.

@@ -305,6 +305,8 @@ pub(super) fn github(
     known.push(key.clone());
     known.extend(secrets.agent_key.clone());
     known.extend(secrets.store_password.clone());
+    known.extend(secrets.web_token.clone());
+    known.extend(secrets.web_client_secret.clone());
     let mut settings = GitHubConfig::new(config.github.api_url.clone(), config.github.app_id, key);
     settings.write_gap = config.github.write_gap;
     settings.notify_gap = config.github.notify_gap;

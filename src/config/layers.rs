@@ -87,16 +87,18 @@ pub(super) const PREFIX: &str = "PLANWRIGHT_";
 
 /// The variables that hold secrets. Variables with the prefix that are not listed here set a key,
 /// except [`token::OWN`].
-pub(super) const SECRET_VARIABLES: [&str; 4] = [
+pub(super) const SECRET_VARIABLES: [&str; 6] = [
     "PLANWRIGHT_WEBHOOK_SECRETS",
     "PLANWRIGHT_GITHUB_PRIVATE_KEY",
     "PLANWRIGHT_AGENT_API_KEY",
     "PLANWRIGHT_STORE_PASSWORD",
+    "PLANWRIGHT_WEB_TOKEN",
+    "PLANWRIGHT_WEB_CLIENT_SECRET",
 ];
 
 /// Keys under which users might try to set a secret. Each entry is the key, the variable to use
 /// instead and the key of the secret file to use instead.
-const SECRET_KEYS: [(&str, &str, &str); 9] = [
+const SECRET_KEYS: [(&str, &str, &str); 11] = [
     (
         "webhook.secret",
         SECRET_VARIABLES[0],
@@ -130,6 +132,12 @@ const SECRET_KEYS: [(&str, &str, &str); 9] = [
     ("agent.api_key", SECRET_VARIABLES[2], "agent.api_key_file"),
     ("agent.key", SECRET_VARIABLES[2], "agent.api_key_file"),
     ("store.password", SECRET_VARIABLES[3], "store.password_file"),
+    ("web.token", SECRET_VARIABLES[4], "web.token_file"),
+    (
+        "web.client_secret",
+        SECRET_VARIABLES[5],
+        "web.client_secret_file",
+    ),
 ];
 
 /// A key with its effective value.

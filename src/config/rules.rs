@@ -16,7 +16,7 @@ use crate::formats::erk::Version;
 use crate::setting::Rule::{
     self, AbsolutePaths, AccountIds, AllowedHosts, AppId, Arguments, BaseUrl, Boolean, Dollars,
     ErkVersion, FileNames, Globs, HostNames, Integer, Line, LogFilter, ModelUrl, NextSteps, OneOf,
-    OptionValue, OptionalPath, Path, PostgresUrl, SocketAddress, Variables, WebhookPath,
+    OptionValue, OptionalPath, Path, PostgresUrl, PublicUrl, SocketAddress, Variables, WebhookPath,
 };
 use crate::setting::names;
 
@@ -45,9 +45,15 @@ pub(super) fn allowed(rule: Rule) -> String {
         AccountIds => "a list of account IDs, e.g. [41898282]",
         AppId => "a positive integer, or 0 if it is not set",
         SocketAddress => "an IP address and a port, e.g. 127.0.0.1:8300 or [::]:8300",
-        WebhookPath => "a path such as /webhook, and neither /livez nor /readyz",
+        WebhookPath => {
+            "a path such as /webhook, which is not /livez, /readyz, /metrics or /ui or below /ui"
+        }
         BaseUrl => {
             "an http or https URL without user name and query, e.g. https://github.example.com/api/v3"
+        }
+        PublicUrl => {
+            "an https URL without path, user name and query, e.g. https://planwright.example.com, or an http URL on this \
+             computer, or empty"
         }
         ModelUrl => {
             "an https URL without user name and query, or an http URL on this computer, e.g. http://127.0.0.1:8080"
@@ -75,7 +81,7 @@ pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
             let mut error = merged.impossible(&entry.key, &why);
             if let ConfigError::Impossible { value, .. } = &mut error {
                 match entry.rule {
-                    AllowedHosts | BaseUrl | ModelUrl | PostgresUrl => {
+                    AllowedHosts | BaseUrl | ModelUrl | PostgresUrl | PublicUrl => {
                         *value = without_secrets(value);
                     }
                     Variables => *value = agent::names_only(&entry.value),
@@ -154,6 +160,12 @@ fn is_base(url: &Url) -> bool {
         && url.query().is_none()
 }
 
+/// Returns whether an address can be used as the base of others, and nobody can read what is sent
+/// there.
+fn is_safe_base(url: &Url) -> bool {
+    is_base(url) && (url.scheme() == "https" || is_this_machine(url))
+}
+
 /// Returns whether an address is that of a PostgreSQL database, without a password.
 fn is_postgres(url: &Url) -> bool {
     matches!(url.scheme(), "postgres" | "postgresql")
@@ -210,12 +222,15 @@ fn broken(rule: Rule, value: &Value) -> Option<String> {
                 |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'/' | b'-' | b'_' | b'.' | b'~');
             text.starts_with('/')
                 && text.bytes().all(plain)
-                && !matches!(text, "/livez" | "/readyz")
+                && !matches!(text, "/livez" | "/readyz" | "/metrics" | "/ui")
+                && !text.starts_with("/ui/")
         }
         BaseUrl => Url::parse(text).is_ok_and(|url| is_base(&url)),
-        ModelUrl => {
-            let safe = |url: &Url| url.scheme() == "https" || is_this_machine(url);
-            text.is_empty() || Url::parse(text).is_ok_and(|url| is_base(&url) && safe(&url))
+        ModelUrl => text.is_empty() || Url::parse(text).is_ok_and(|url| is_safe_base(&url)),
+        PublicUrl => {
+            let has_path = |url: &Url| url.path() != "/" || url.fragment().is_some();
+            text.is_empty()
+                || Url::parse(text).is_ok_and(|url| is_safe_base(&url) && !has_path(&url))
         }
         PostgresUrl => text.is_empty() || Url::parse(text).is_ok_and(|url| is_postgres(&url)),
         HostNames => {

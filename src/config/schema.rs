@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::agent::Agent;
 use super::layers::variable;
 use super::rules::allowed;
-use super::{GitHub, Log, Server, Store, Webhook};
+use super::{GitHub, Log, Server, Store, Web, Webhook};
 use crate::engine::settings::{
     AgentSettings, CheckSettings, ErkSettings, ExtractSettings, LateSettings, OutsiderSettings,
     PublishSettings, ReportSettings, RepositorySettings, ResearchSettings, ResourceLimits,
@@ -20,7 +20,7 @@ const COLUMNS: usize = 100;
 const INTRODUCTION: &str = include_str!("introduction.md");
 
 /// Returns all sections. Three of them make up `[agent]`.
-pub fn sections() -> [Section; 22] {
+pub fn sections() -> [Section; 23] {
     [
         Server::SECTION,
         Webhook::SECTION,
@@ -43,6 +43,7 @@ pub fn sections() -> [Section; 22] {
         AgentSettings::SECTION,
         ResourceLimits::SECTION,
         RepositorySettings::SECTION,
+        Web::SECTION,
         Log::SECTION,
     ]
 }

@@ -14,6 +14,9 @@ use crate::regular_file;
 /// offline from one recorded delivery.
 const SHORT: usize = 16;
 
+/// Minimum length of the operator's token, in characters.
+const MIN_TOKEN: usize = 32;
+
 /// Maximum size of a file with a secret, in bytes (64 KiB). A private key of 16,384 bits takes 13
 /// KiB.
 const MAX_FILE_BYTES: u64 = 64 * 1024;
@@ -29,6 +32,10 @@ pub struct Secrets {
     pub agent_key: Option<SecretString>,
     /// Password of the user in `store.url`.
     pub store_password: Option<SecretString>,
+    /// The operator's token for the pages and the metrics.
+    pub web_token: Option<SecretString>,
+    /// A client secret of the App, for the login with GitHub.
+    pub web_client_secret: Option<SecretString>,
     /// Environment variables of this process that are passed to the agent. Any of them may be a
     /// secret.
     pub agent_environment: Vec<(String, SecretString)>,
@@ -36,6 +43,8 @@ pub struct Secrets {
     pub(super) private_key_origin: String,
     pub(super) agent_key_origin: String,
     pub(super) store_password_origin: String,
+    pub(super) web_token_origin: String,
+    pub(super) web_client_secret_origin: String,
 }
 
 /// Loads the secrets and returns them with warnings.
@@ -43,7 +52,7 @@ pub(super) fn load(
     config: &Config,
     sources: &Sources,
 ) -> Result<(Secrets, Vec<String>), ConfigError> {
-    let [webhook, key, agent_key, password] = SECRET_VARIABLES;
+    let [webhook, key, agent_key, password, web_token, client_secret] = SECRET_VARIABLES;
     let mut secrets = Secrets::default();
     let webhook_file = config.webhook.secrets_file.as_deref();
     if let Some((text, origin)) = one(sources, webhook, webhook_file, "webhook.secrets_file")? {
@@ -105,6 +114,46 @@ pub(super) fn load(
         secrets.store_password = Some(SecretString::from(text));
         secrets.store_password_origin = origin;
     }
+    let token_file = config.web.token_file.as_deref();
+    if let Some((text, origin)) = one(sources, web_token, token_file, "web.token_file")? {
+        let token = text.expose_secret().trim();
+        if token.chars().count() < MIN_TOKEN || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(ConfigError::Secret {
+                place: origin,
+                why: format!(
+                    "holds no operator's token: one word of at least {MIN_TOKEN} ASCII characters; \
+                     `openssl rand -hex 32` makes a good one"
+                ),
+            });
+        }
+        secrets.web_token = Some(SecretString::from(token));
+        secrets.web_token_origin = origin;
+    }
+    let client_file = config.web.client_secret_file.as_deref();
+    if let Some((text, origin)) = one(
+        sources,
+        client_secret,
+        client_file,
+        "web.client_secret_file",
+    )? {
+        let secret = text.expose_secret().trim();
+        if secret.is_empty() || !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(ConfigError::Secret {
+                place: origin,
+                why: "holds no client secret of the App; it is one word".to_owned(),
+            });
+        }
+        if config.web.url.is_none() || config.web.client_id.is_none() {
+            return Err(ConfigError::Secret {
+                place: origin,
+                why: "holds a client secret for the login with GitHub, which needs `web.url` and \
+                      `web.client_id` as well"
+                    .to_owned(),
+            });
+        }
+        secrets.web_client_secret = Some(SecretString::from(secret));
+        secrets.web_client_secret_origin = origin;
+    }
     secrets.agent_environment = config
         .agent
         .environment
@@ -116,6 +165,8 @@ pub(super) fn load(
         (key_file, "github.private_key_file"),
         (agent_file, "agent.api_key_file"),
         (password_file, "store.password_file"),
+        (token_file, "web.token_file"),
+        (client_file, "web.client_secret_file"),
     ];
     let mut warnings: Vec<String> = files
         .into_iter()

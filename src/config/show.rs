@@ -12,31 +12,27 @@ pub(super) fn show(merged: &Merged, secrets: &Secrets) -> String {
     let mut out = String::from(
         "# Effective configuration. Secrets come from the environment or from files:\n",
     );
-    let [webhook, key, agent_key, password] = SECRET_VARIABLES;
-    secret(
-        &mut out,
-        webhook,
-        secrets.webhook.len(),
-        &secrets.webhook_origin,
-    );
-    secret(
-        &mut out,
-        key,
-        usize::from(secrets.private_key.is_some()),
-        &secrets.private_key_origin,
-    );
-    secret(
-        &mut out,
-        agent_key,
-        usize::from(secrets.agent_key.is_some()),
-        &secrets.agent_key_origin,
-    );
-    secret(
-        &mut out,
-        password,
-        usize::from(secrets.store_password.is_some()),
-        &secrets.store_password_origin,
-    );
+    let one = usize::from;
+    let counts = [
+        (secrets.webhook.len(), &secrets.webhook_origin),
+        (
+            one(secrets.private_key.is_some()),
+            &secrets.private_key_origin,
+        ),
+        (one(secrets.agent_key.is_some()), &secrets.agent_key_origin),
+        (
+            one(secrets.store_password.is_some()),
+            &secrets.store_password_origin,
+        ),
+        (one(secrets.web_token.is_some()), &secrets.web_token_origin),
+        (
+            one(secrets.web_client_secret.is_some()),
+            &secrets.web_client_secret_origin,
+        ),
+    ];
+    for (name, (count, origin)) in SECRET_VARIABLES.iter().zip(counts) {
+        secret(&mut out, name, count, origin);
+    }
     let mut last = "";
     for entry in &merged.0 {
         let (section, name) = entry.key.rsplit_once('.').unwrap_or(("", &entry.key));

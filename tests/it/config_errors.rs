@@ -234,13 +234,13 @@ fn errors_name_the_place_the_key_and_the_remedy() {
             "[server]\nwebhook_path = \"/readyz\"\n",
             &[],
             &[],
-            "planwright.toml:2: `server.webhook_path` is \"/readyz\"; it must be a path such as /webhook, and neither /livez nor /readyz",
+            "planwright.toml:2: `server.webhook_path` is \"/readyz\"; it must be a path such as /webhook, which is not /livez, /readyz, /metrics or /ui or below /ui",
         ),
         (
             "",
             &[],
             &["server.webhook_path=/{hook}"],
-            "--set: `server.webhook_path` is \"/{hook}\"; it must be a path such as /webhook, and neither /livez nor /readyz",
+            "--set: `server.webhook_path` is \"/{hook}\"; it must be a path such as /webhook, which is not /livez, /readyz, /metrics or /ui or below /ui",
         ),
         (
             "",
