@@ -4,6 +4,7 @@ mod access;
 mod action;
 mod agent_exec;
 mod agents;
+mod audit;
 mod blocks;
 mod bot;
 mod check;
@@ -24,6 +25,7 @@ mod plan;
 mod private_file;
 mod replay;
 mod research;
+mod runs;
 mod save;
 mod serve;
 mod session;
@@ -109,6 +111,8 @@ enum Command {
     Health(health::Health),
     Action(action::Action),
     Why(why::Why),
+    Runs(runs::Runs),
+    Audit(audit::Audit),
     Store(store::Store),
     Replay(replay::Replay),
     Extract(extract::Extract),
@@ -204,6 +208,8 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Health(_) => health::run(&settings),
         Command::Action(_) => settings.refuse().and_then(|()| action::run()),
         Command::Why(why) => why.run(&settings),
+        Command::Runs(runs) => runs.run(&settings),
+        Command::Audit(audit) => audit.run(&settings),
         Command::Store(store) => store.run(&settings),
         Command::Replay(replay) => replay.run(&settings),
         Command::Extract(extract) => settings.refuse().and_then(|()| extract.run()),
@@ -289,6 +295,15 @@ mod tests {
             "planwright doctor",
             "planwright health",
             "planwright why",
+            "planwright runs",
+            "planwright runs list",
+            "planwright runs show",
+            "planwright runs log",
+            "planwright runs export",
+            "planwright runs cancel",
+            "planwright runs retry",
+            "planwright runs run-again",
+            "planwright audit",
             "planwright store",
             "planwright store backup",
             "planwright store restore",

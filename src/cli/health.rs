@@ -1,12 +1,11 @@
 //! `planwright health`: asks the running bot whether it is alive, for containers without a shell.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
 use clap::Args;
 
 use super::failure::print;
-use super::{Failure, Settings, block_on};
+use super::{Failure, Settings, block_on, runs};
 use crate::adapters::http::Client;
 
 const HELP: &str = "\
@@ -33,14 +32,7 @@ pub(super) fn run(settings: &Settings) -> Result<(), Failure> {
     if !server.transport.listens() {
         return print("the bot listens nowhere: server.transport is \"pull\"\n");
     }
-    let mut address = server.listen;
-    if address.ip().is_unspecified() {
-        address.set_ip(match address.ip() {
-            IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
-            IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
-        });
-    }
-    let url = format!("http://{address}/livez");
+    let url = format!("http://{}/livez", runs::local(server.listen));
     let answer = block_on(async {
         let answer = Client::new()
             .get(&url, ::http::HeaderMap::new(), TIMEOUT)

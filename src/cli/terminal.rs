@@ -83,6 +83,30 @@ pub(super) fn json(text: &str) -> String {
     safe
 }
 
+/// Formats rows as lines with aligned columns that are safe to print on a terminal. The cells of the
+/// last column are not padded.
+pub(super) fn table<const N: usize>(rows: &[[String; N]]) -> String {
+    let rows: Vec<Vec<String>> = rows
+        .iter()
+        .map(|row| row.iter().map(|cell| one_line(cell)).collect())
+        .collect();
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..N).map(width).collect();
+    let mut table = String::new();
+    for row in &rows {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(&widths) {
+            line.push_str(&format!("{cell:<width$}  "));
+        }
+        table.push_str(line.trim_end());
+        table.push('\n');
+    }
+    table
+}
+
 /// Returns whether `c` can control a terminal or the direction of writing. Line feeds and tabs are
 /// not included.
 fn is_control(c: char) -> bool {

@@ -158,7 +158,6 @@ async fn read(
     evidence: &mut Evidence,
 ) -> Result<(), crate::engine::store::StoreError> {
     let number = evidence.question.number;
-    let place = format!("{repo}#{number}");
     evidence.decisions = history.decisions_at(repo, number, MAX_DECISIONS).await?;
     for decision in &evidence.decisions {
         let about = evidence.question.comment;
@@ -167,7 +166,7 @@ async fn read(
         }
         if let Verdict::Accepted(runs) = &decision.verdict {
             for run in runs {
-                evidence.runs.extend(history.run(run, &place).await?);
+                evidence.runs.extend(history.run(run).await?);
             }
         }
     }

@@ -6,6 +6,7 @@ pub mod candidate;
 pub mod conversation;
 pub mod failure;
 pub mod intake;
+pub mod plan_entry;
 pub mod progress;
 pub mod repository;
 pub mod research;

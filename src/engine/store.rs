@@ -22,6 +22,7 @@ use async_trait::async_trait;
 use crate::engine::model::agent::{Micros, Spent, Tokens};
 use crate::engine::model::failure::Code;
 use crate::engine::model::intake::{DecisionRecord, LogState, LoggedAttempt, ScanState, Source};
+use crate::engine::model::plan_entry::PlanEntry;
 use crate::engine::model::progress::Progress;
 use crate::engine::model::run::{RunId, State};
 use crate::engine::model::time::Millis;
@@ -300,6 +301,17 @@ pub struct AuditEntry {
     pub why: String,
 }
 
+/// The result of a request to change one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// It was done.
+    Done,
+    /// The run is not in a state in which it can be done.
+    NotNow,
+    /// There is no such run.
+    Unknown,
+}
+
 /// The number of runs in each state, and the acceptance time of the oldest ready one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct QueueCounts {
@@ -356,6 +368,12 @@ pub enum AnswerDecision {
     /// The command is ignored, for this reason (one sentence for the audit log).
     Ignore(String),
 }
+
+/// Maximum size of a portion of an agent's output, in bytes (16 KiB).
+pub const MAX_OUTPUT_PORTION: usize = 16 * 1024;
+
+/// Maximum number of portions of a run's output that are stored, 4 MiB in total.
+pub const MAX_OUTPUT_PORTIONS: u32 = 256;
 
 /// Number of days for which [`Store::usage`] is kept at least.
 pub const USAGE_DAYS: u32 = 400;
@@ -623,6 +641,12 @@ pub trait Store: Send + Sync + 'static {
     /// again.
     async fn requeue_failed(&self, place: &str) -> Result<Option<RunId>, StoreError>;
 
+    /// Requests the cancellation of one run, as [`Store::request_cancel`] does.
+    async fn cancel_run(&self, run: &RunId, by: &str) -> Result<Change, StoreError>;
+
+    /// Queues one failed or cancelled run again, as [`Store::requeue_failed`] does.
+    async fn retry_run(&self, run: &RunId) -> Result<Change, StoreError>;
+
     /// Stores a message (JSON) for an unfinished run. A waiting run becomes claimable at once, and
     /// a running one as soon as it parks. Returns false if the run has ended.
     async fn send_message(
@@ -675,12 +699,22 @@ pub trait Store: Send + Sync + 'static {
     /// are kept for [`USAGE_DAYS`] days, longer than the runs.
     async fn usage(&self, repo: u64, since: Millis) -> Result<Vec<CommandUsage>, StoreError>;
 
-    /// Records the plan that the leased run has saved, replacing an earlier record of this run. The
-    /// newest [`MAX_SAVED_PLANS`] of a place are kept, regardless of age.
-    async fn record_saved(&self, lease: &Lease, saved: &SavedPlan) -> Result<(), StoreError>;
+    /// Records the plan that the leased run has saved, replacing an earlier record of this run, with
+    /// its `entry` in the list of plans. The newest [`MAX_SAVED_PLANS`] of a place are kept,
+    /// regardless of age.
+    async fn record_saved(
+        &self,
+        lease: &Lease,
+        saved: &SavedPlan,
+        entry: &PlanEntry,
+    ) -> Result<(), StoreError>;
 
     /// Returns the plans saved from `place`, newest first, at most [`MAX_SAVED_PLANS`].
     async fn saved_at(&self, place: &str) -> Result<Vec<SavedPlan>, StoreError>;
+
+    /// Appends what an agent has printed, at most [`MAX_OUTPUT_PORTION`] bytes of redacted text. After
+    /// [`MAX_OUTPUT_PORTIONS`] of a run, nothing is stored. Deleted with the run.
+    async fn append_output(&self, run: &RunId, text: &str, now: Millis) -> Result<(), StoreError>;
 
     /// Appends to the audit log.
     async fn audit(&self, entry: AuditEntry) -> Result<(), StoreError>;

@@ -218,6 +218,7 @@ fn event(evidence: &Evidence, decision: &DecisionRecord) -> String {
         Source::DeliveryLog => "picked up from GitHub's delivery log",
         Source::Scan => "found by a scan of the repository",
         Source::Terminal => "given at a terminal",
+        Source::Operator => "requested by an operator or maintainer",
     };
     let what = decision.subject.action.as_deref().unwrap_or("-");
     let outcome = match &decision.verdict {
@@ -246,7 +247,7 @@ fn event(evidence: &Evidence, decision: &DecisionRecord) -> String {
 }
 
 /// Returns what a run does, in one clause.
-fn run_line(run: &RunEvidence, limits: &ClaimLimits) -> String {
+pub fn run_line(run: &RunEvidence, limits: &ClaimLimits) -> String {
     let view = &run.view;
     let name = format!("/{} (run {})", view.command, view.id);
     match view.state {

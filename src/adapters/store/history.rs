@@ -1,7 +1,8 @@
-//! Reads decisions and runs beside the processes that use the database. Takes no lock and changes
-//! nothing.
+//! Reads decisions, runs, plans and the audit log: beside the processes that use the database, or
+//! within one. Takes no lock and changes nothing.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use secrecy::SecretString;
 use sqlx::SqlitePool;
@@ -9,30 +10,43 @@ use sqlx::SqlitePool;
 use super::database::Turn;
 use super::errors::{WriteError, failed};
 use super::postgres::{self, PostgresDatabase};
-use super::queries::{intake, views};
+use super::queries::{intake, overview, records, views};
 use super::sql::{Connection, Sql};
-use super::sqlite;
+use super::{SqlStore, sqlite};
 use crate::engine::model::intake::DecisionRecord;
 use crate::engine::model::run::{RunId, State};
 use crate::engine::model::time::Millis;
-use crate::engine::store::StoreError;
+use crate::engine::model::trigger::Repo;
+use crate::engine::overview::{
+    AuditFilter, DayUsage, Effect, NumberedEntry, Output, PlanFilter, PlanSummary, RunFilter,
+    RunSummary, Turn as AgentTurn,
+};
+use crate::engine::store::{QueueCounts, RunView, StoreError};
 use crate::engine::why::RunEvidence;
 
 /// Number of runs of a place that are searched for the one that is being worked on.
 const MAX_RUNS: u32 = 50;
 
-/// Finds a repository by its name, among the runs from the newest.
+/// Finds a repository by its name, `owner/name`: one in which a run has ended, or among the last 1,000
+/// runs from the newest.
 const REPOSITORY: Sql = Sql {
     sqlite: "
-SELECT repo_id FROM runs JOIN texts ON texts.run = runs.seq
+SELECT id FROM (
+    SELECT id FROM repositories WHERE lower(owner || '/' || name) = lower($1) ORDER BY id DESC LIMIT 1)
+UNION ALL
+SELECT repo_id FROM (SELECT seq, repo_id FROM runs ORDER BY seq DESC LIMIT 1000) AS latest
+JOIN texts ON texts.run = latest.seq
 WHERE lower(trigger ->> '$.place.repo.owner' || '/' || (trigger ->> '$.place.repo.name')) = lower($1)
-ORDER BY seq DESC LIMIT 1",
+LIMIT 1",
     postgres: "
-SELECT repo_id FROM runs
-JOIN texts ON texts.run = runs.seq
+SELECT id FROM (
+    SELECT id FROM repositories WHERE lower(owner || '/' || name) = lower($1) ORDER BY id DESC LIMIT 1) AS known
+UNION ALL
+SELECT repo_id FROM (SELECT seq, repo_id FROM runs ORDER BY seq DESC LIMIT 1000) AS latest
+JOIN texts ON texts.run = latest.seq
 CROSS JOIN LATERAL (SELECT convert_from(trigger, 'UTF8')::json #> '{place,repo}' AS repo) AS place
 WHERE lower(repo ->> 'owner' || '/' || (repo ->> 'name')) = lower($1)
-ORDER BY seq DESC LIMIT 1",
+LIMIT 1",
 };
 
 const DUE: &str = "SELECT run_at_ms FROM runs WHERE id = $1 AND state = 'waiting'";
@@ -45,6 +59,7 @@ pub struct History(Reader);
 enum Reader {
     Sqlite(SqlitePool),
     Postgres(PostgresDatabase),
+    Store(Arc<SqlStore>),
 }
 
 /// Executes a query for reading.
@@ -74,10 +89,16 @@ impl History {
         Ok(Self(Reader::Postgres(database)))
     }
 
+    /// The history of an open store.
+    pub(super) fn of_store(store: Arc<SqlStore>) -> Self {
+        Self(Reader::Store(store))
+    }
+
     async fn turn(&self) -> Result<Turn<'_>, StoreError> {
         match &self.0 {
             Reader::Sqlite(pool) => Ok(Turn::Reader(pool.acquire().await.map_err(failed)?)),
             Reader::Postgres(database) => Ok(Turn::Postgres(database.turn().await?)),
+            Reader::Store(store) => store.database().reader().await,
         }
     }
 
@@ -102,24 +123,135 @@ impl History {
         read!(self, intake::at_place, repo, number, limit)
     }
 
-    /// Returns a run with its position in the queue of its place, `<repository id>#<number>`.
+    /// Returns a run with what it waits for.
     ///
     /// # Errors
     /// The database fails.
-    pub async fn run(&self, id: &RunId, place: &str) -> Result<Option<RunEvidence>, StoreError> {
+    pub async fn run(&self, id: &RunId) -> Result<Option<RunEvidence>, StoreError> {
         let Some(view) = read!(self, views::run, id)? else {
             return Ok(None);
         };
-        let at_place = read!(self, views::runs_at, place, MAX_RUNS)?;
-        let active = at_place
-            .iter()
-            .find(|run| matches!(run.state, State::Ready | State::Running | State::Waiting));
+        let behind = match view
+            .trigger
+            .as_ref()
+            .filter(|_| view.state == State::Blocked)
+        {
+            Some(trigger) => self.active_at(&trigger.place.key()).await?,
+            None => None,
+        };
         Ok(Some(RunEvidence {
             due: read!(self, due, id)?.map(Millis),
             position: read!(self, views::queue_position, id)?,
-            behind: active.map(|run| run.id.to_string()),
+            behind: behind.map(|run| run.id.to_string()),
             view,
         }))
+    }
+
+    /// Returns the run at a place, `<repository id>#<number>`, that is being worked on.
+    async fn active_at(&self, place: &str) -> Result<Option<RunView>, StoreError> {
+        let at_place = read!(self, views::runs_at, place, MAX_RUNS)?;
+        Ok(at_place
+            .into_iter()
+            .find(|run| matches!(run.state, State::Ready | State::Running | State::Waiting)))
+    }
+
+    /// Returns at most `limit` runs, newest first.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn runs(
+        &self,
+        filter: &RunFilter,
+        limit: u32,
+    ) -> Result<Vec<RunSummary>, StoreError> {
+        read!(self, overview::runs, filter, limit)
+    }
+
+    /// Returns the number of runs in each state.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn counts(&self) -> Result<QueueCounts, StoreError> {
+        read!(self, views::counts)
+    }
+
+    /// Returns the effects of a run in the order in which they began.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn effects(&self, run: &RunId) -> Result<Vec<Effect>, StoreError> {
+        read!(self, overview::effects, run)
+    }
+
+    /// Returns the keys and results (JSON) of the effects of a run that are done.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn effect_results(&self, run: &RunId) -> Result<Vec<(String, String)>, StoreError> {
+        read!(self, records::effects, run)
+    }
+
+    /// Returns the turns of the agents of a run, oldest first.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn turns(&self, run: &RunId) -> Result<Vec<AgentTurn>, StoreError> {
+        read!(self, overview::turns, run)
+    }
+
+    /// Returns at most `limit` portions of the agents' output of a run after the one with the number
+    /// `after`, in order.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn output(
+        &self,
+        run: &RunId,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<Output>, StoreError> {
+        read!(self, overview::output, run, after, limit)
+    }
+
+    /// Returns at most `limit` saved plans, newest first.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn plans(
+        &self,
+        filter: &PlanFilter,
+        limit: u32,
+    ) -> Result<Vec<PlanSummary>, StoreError> {
+        read!(self, overview::plans, filter, limit)
+    }
+
+    /// Returns what agents have used since the day of `since` (UTC), by day, repository and command,
+    /// newest first, at most `limit` entries.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn usage(&self, since: Millis, limit: u32) -> Result<Vec<DayUsage>, StoreError> {
+        read!(self, overview::usage, since, limit)
+    }
+
+    /// Returns a repository in which an agent has worked or a plan was saved.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn repository_by_id(&self, id: u64) -> Result<Option<Repo>, StoreError> {
+        read!(self, overview::repository, id)
+    }
+
+    /// Returns at most `limit` audit entries, newest first.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn audit(
+        &self,
+        filter: &AuditFilter,
+        limit: u32,
+    ) -> Result<Vec<NumberedEntry>, StoreError> {
+        read!(self, overview::audit, filter, limit)
     }
 }
 

@@ -49,6 +49,7 @@ pub(super) mod accept;
 pub(super) mod answers;
 pub(super) mod claim;
 pub(super) mod intake;
+pub(super) mod overview;
 pub(super) mod queue;
 pub(super) mod records;
 pub(super) mod replicas;

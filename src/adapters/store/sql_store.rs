@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::copy_of::Purpose;
 use super::database::Database;
 use super::group_commit::{self, Pending};
+use super::history::History;
 use super::postgres::{self, PostgresOptions};
 use super::queries::accept::EncodedDelivery;
 use super::queries::{
@@ -26,12 +27,13 @@ use super::{MAX_CONFLICTS, errors};
 use crate::engine::clock::Clock;
 use crate::engine::model::agent::Spent;
 use crate::engine::model::intake::{DecisionRecord, LogState, LoggedAttempt, ScanState};
+use crate::engine::model::plan_entry::PlanEntry;
 use crate::engine::model::progress::Progress;
 use crate::engine::model::run::RunId;
 use crate::engine::model::time::Millis;
 use crate::engine::replicas::{PlannedWrite, Replicas, Slot};
 use crate::engine::store::{
-    Accepted, ActorStanding, AnswerDecision, AnswerLimits, AuditEntry, Budget, BudgetScope,
+    Accepted, ActorStanding, AnswerDecision, AnswerLimits, AuditEntry, Budget, BudgetScope, Change,
     ClaimLimits, Claimed, CommandRequest, CommandUsage, EffectState, Exceeded, Lease, LeaseStatus,
     NewDelivery, QueueCounts, QueuePosition, RunOutcome, RunView, SavedPlan, Store, StoreError,
 };
@@ -135,6 +137,11 @@ impl SqlStore {
             Database::Sqlite(_) => None,
             Database::Postgres(_) => Some(Arc::clone(self) as _),
         }
+    }
+
+    /// Returns what operators look at.
+    pub fn history(self: &Arc<Self>) -> History {
+        History::of_store(Arc::clone(self))
     }
 
     /// Returns the database.
@@ -414,6 +421,18 @@ impl Store for SqlStore {
         Ok(asked)
     }
 
+    async fn cancel_run(&self, run: &RunId, by: &str) -> Result<Change, StoreError> {
+        let change = write!(self, queue::cancel_run, run, by)?;
+        self.database.wake();
+        Ok(change)
+    }
+
+    async fn retry_run(&self, run: &RunId) -> Result<Change, StoreError> {
+        let change = write!(self, queue::retry_run, run)?;
+        self.database.wake();
+        Ok(change)
+    }
+
     async fn requeue_failed(&self, place: &str) -> Result<Option<RunId>, StoreError> {
         let requeued = write!(self, queue::requeue_failed, place)?;
         self.database.wake();
@@ -472,12 +491,21 @@ impl Store for SqlStore {
         read!(self, spending::usage, repo, since)
     }
 
-    async fn record_saved(&self, lease: &Lease, saved: &SavedPlan) -> Result<(), StoreError> {
-        write!(self, records::record_saved, lease, saved)
+    async fn record_saved(
+        &self,
+        lease: &Lease,
+        saved: &SavedPlan,
+        entry: &PlanEntry,
+    ) -> Result<(), StoreError> {
+        write!(self, records::record_saved, lease, saved, entry)
     }
 
     async fn saved_at(&self, place: &str) -> Result<Vec<SavedPlan>, StoreError> {
         read!(self, records::saved_at, place)
+    }
+
+    async fn append_output(&self, run: &RunId, text: &str, now: Millis) -> Result<(), StoreError> {
+        write!(self, records::append_output, run, text, now)
     }
 
     async fn audit(&self, entry: AuditEntry) -> Result<(), StoreError> {

@@ -172,21 +172,7 @@ fn created_by(header: &StoredHeader) -> Option<String> {
 
 fn table(entries: &[ListEntry]) -> String {
     let rows: Vec<[String; 6]> = entries.iter().map(row).collect();
-    let width = |column: usize| {
-        let cells = rows.iter().map(|row| row[column].chars().count());
-        cells.max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..6).map(width).collect();
-    let mut table = String::new();
-    for row in &rows {
-        let mut line = String::new();
-        for (cell, width) in row.iter().zip(&widths) {
-            line.push_str(&format!("{cell:<width$}  "));
-        }
-        table.push_str(line.trim_end());
-        table.push('\n');
-    }
-    table
+    terminal::table(&rows)
 }
 
 /// Returns the cells of a row: number, state, title, creator, date and remarks.

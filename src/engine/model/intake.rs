@@ -18,10 +18,18 @@ pub enum Source {
     Scan,
     /// A command line, without GitHub.
     Terminal,
+    /// A request to run a command again, on a page or the operator's command line.
+    Operator,
 }
 
 impl Source {
-    const ALL: [Self; 4] = [Self::Webhook, Self::DeliveryLog, Self::Scan, Self::Terminal];
+    const ALL: [Self; 5] = [
+        Self::Webhook,
+        Self::DeliveryLog,
+        Self::Scan,
+        Self::Terminal,
+        Self::Operator,
+    ];
 
     /// Returns the name in the database and in logs.
     pub fn name(self) -> &'static str {
@@ -30,6 +38,7 @@ impl Source {
             Self::DeliveryLog => "delivery_log",
             Self::Scan => "scan",
             Self::Terminal => "terminal",
+            Self::Operator => "operator",
         }
     }
 

@@ -145,6 +145,18 @@ pub struct Logs {
     pub notes: Vec<String>,
 }
 
+/// Maximum number of steps whose start is recorded.
+pub const MAX_STEPS: usize = 100;
+
+/// The start of a step of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepStart {
+    /// The step, for people.
+    pub name: String,
+    /// The time.
+    pub at: Millis,
+}
+
 /// The GitHub ids of a saved plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Saved {
@@ -181,6 +193,9 @@ pub struct Progress {
     pub closing: Option<u32>,
     /// Current or most recent step, for people.
     pub step: Option<String>,
+    /// The steps so far, at most [`MAX_STEPS`], the oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepStart>,
     /// Whether the status comment says that the run is paused.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub paused: bool,
@@ -238,6 +253,17 @@ impl Progress {
     /// Returns the resources used by each finished turn of the agent that works on the plan.
     pub fn spent_by_turn(&self) -> &[Spent] {
         self.work.as_ref().map_or(&[], |work| &work.spent_by_turn)
+    }
+
+    /// Records that a step starts, unless it is the current one.
+    pub fn start_step(&mut self, name: &str, at: Millis) {
+        if self.step.as_deref() != Some(name) && self.steps.len() < MAX_STEPS {
+            self.steps.push(StepStart {
+                name: name.to_owned(),
+                at,
+            });
+        }
+        self.step = Some(name.to_owned());
     }
 
     /// Parses the state stored by an earlier attempt.

@@ -9,6 +9,7 @@ use super::{Context, FRESH};
 use crate::engine::effects::StepError;
 use crate::engine::forge::ForgeError;
 use crate::engine::messages;
+use crate::engine::model::plan_entry::PlanEntry;
 use crate::engine::model::progress::{Enriched, Known, PlanIssue, Prepared, Saved, SearchResult};
 use crate::engine::model::trigger::{IssueRef, digest};
 use crate::engine::store::SavedPlan;
@@ -183,7 +184,10 @@ pub(super) async fn record(
         url: saved.url.clone(),
         replaces: prepared.replaces.as_ref().map(|old| old.number),
     };
-    effects.store.record_saved(&effects.lease, &plan).await?;
+    let actor = &context.trigger.actor.login;
+    let entry = PlanEntry::new(actor, &prepared.title, &prepared.document);
+    let recorded = effects.store.record_saved(&effects.lease, &plan, &entry);
+    recorded.await?;
     let Some(old) = &prepared.replaces else {
         return Ok(());
     };

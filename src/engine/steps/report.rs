@@ -306,11 +306,11 @@ pub async fn queued(
 /// # Errors
 /// Returns an error if GitHub or the store fails.
 pub async fn step(context: &mut Context, step: &str) -> Result<(), StepError> {
-    context.progress.step = Some(step.to_owned());
+    let now = context.effects.clock.now();
+    context.progress.start_step(step, now);
     if context.progress.closing == Some(context.round) {
         return Ok(());
     }
-    let now = context.effects.clock.now();
     if context
         .status_written
         .is_some_and(|written| now.since(written) < EDIT_GAP)

@@ -88,7 +88,15 @@ tables! {
     }
     saved (seq) numbered seq {
         Int: seq at_ms complete issue replaces;
-        Text: run place text request url;
+        Text: run place text request url actor title words;
+    }
+    repositories (id) {
+        Int: id installation;
+        Text: owner name;
+    }
+    agent_output (id) numbered id {
+        Int: id at_ms;
+        Text: run text;
     }
     decisions (id) numbered id {
         Int: id last_ms repo number;
@@ -129,6 +137,11 @@ pub const NOT_COPIED: &[(&str, &str)] = &[
         "pauses between writes, which SQLite keeps in memory; GitHub names a limit again",
     ),
     ("pulse", "counts what happened to the database itself"),
+    ("saved_words", "is filled when saved is"),
+    ("saved_words_config", "belongs to saved_words"),
+    ("saved_words_data", "belongs to saved_words"),
+    ("saved_words_docsize", "belongs to saved_words"),
+    ("saved_words_idx", "belongs to saved_words"),
     ("sqlite_sequence", "is set to the numbers of the source"),
     ("tasks", "leases of running processes"),
 ];

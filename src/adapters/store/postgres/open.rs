@@ -23,7 +23,7 @@ use crate::engine::store::StoreError;
 /// Two versions of this program run side by side while a new one is rolled out. A migration
 /// therefore only adds: what the previous release reads or writes is removed one release later, in a
 /// migration that also raises `compatibility.oldest`.
-const MIGRATIONS: [(&str, &str); 2] = [
+const MIGRATIONS: [(&str, &str); 3] = [
     (
         "queue",
         include_str!("../migrations/postgres/0001_queue.sql"),
@@ -31,6 +31,10 @@ const MIGRATIONS: [(&str, &str); 2] = [
     (
         "heads",
         include_str!("../migrations/postgres/0002_heads.sql"),
+    ),
+    (
+        "overview",
+        include_str!("../migrations/postgres/0003_overview.sql"),
     ),
 ];
 

@@ -2,10 +2,11 @@
 
 use super::super::errors::WriteError;
 use super::super::sql::{Connection, Lock, Sql, Value, column, json, nullable};
+use super::overview::RECORD_REPOSITORY;
 use crate::engine::model::failure::Code;
 use crate::engine::model::run::{RunId, State};
 use crate::engine::model::time::Millis;
-use crate::engine::store::{Lease, RunOutcome, StoreError};
+use crate::engine::store::{Change, Lease, RunOutcome, StoreError};
 
 /// Makes the blocked run that was requested first ready at each given place that has no active one.
 pub(crate) const PROMOTE: Sql = sql_with_list!(
@@ -47,23 +48,51 @@ WHERE id = $1 AND lease_owner = $2 AND fence = $3 AND state = 'running'";
 
 const SERIAL_OF: &str = "SELECT serial FROM runs WHERE id = $1";
 
-pub(crate) const CANCEL: &str = "
+/// Requests the cancellation by $2 of the unfinished runs that meet a condition.
+macro_rules! cancel {
+    ($condition:literal) => {
+        concat!(
+            "
 UPDATE runs
 SET cancel_told = CASE WHEN cancel_requested IS NULL THEN 0 ELSE cancel_told END,
-    cancel_requested = coalesce(cancel_requested, $3),
+    cancel_requested = coalesce(cancel_requested, $2),
     state = CASE state WHEN 'waiting' THEN 'ready' ELSE state END,
     run_at_ms = CASE state WHEN 'waiting' THEN created_ms ELSE run_at_ms END
-WHERE serial = $1 AND state IN ('blocked', 'ready', 'running', 'waiting')
-  AND (said_ms, seq) < (SELECT said_ms, seq FROM runs WHERE id = $2)
-RETURNING seq, id";
+WHERE state IN ('blocked', 'ready', 'running', 'waiting') AND ",
+            $condition,
+            "
+RETURNING seq, id"
+        )
+    };
+}
 
-pub(crate) const REQUEUE: &str = "
+pub(crate) const CANCEL: &str =
+    cancel!("serial = $1 AND (said_ms, seq) < (SELECT said_ms, seq FROM runs WHERE id = $3)");
+
+const CANCEL_ONE: &str = cancel!("id = $1");
+
+/// Queues the failed or cancelled run that meets a condition again, unless its code is $2.
+macro_rules! requeue {
+    ($condition:literal) => {
+        concat!(
+            "
 UPDATE runs
-SET state = 'blocked', run_at_ms = created_ms, attempt = 0, round = round + 1, cancel_requested = NULL, cancel_told = 0,
-    code = NULL, note = NULL, started_ms = NULL, finished_ms = NULL
-WHERE seq = (SELECT seq FROM runs WHERE serial = $1 AND state IN ('failed', 'cancelled')
-             AND code IS DISTINCT FROM $2 ORDER BY seq DESC LIMIT 1)
-RETURNING id";
+SET state = CASE WHEN serial IS NULL THEN 'ready' ELSE 'blocked' END, run_at_ms = created_ms, attempt = 0,
+    round = round + 1, cancel_requested = NULL, cancel_told = 0, code = NULL, note = NULL, started_ms = NULL,
+    finished_ms = NULL
+WHERE seq = (SELECT seq FROM runs WHERE ",
+            $condition,
+            " AND state IN ('failed', 'cancelled') AND code IS DISTINCT FROM $2 ORDER BY seq DESC LIMIT 1)
+RETURNING id, serial"
+        )
+    };
+}
+
+pub(crate) const REQUEUE: &str = requeue!("serial = $1");
+
+const REQUEUE_ONE: &str = requeue!("id = $1");
+
+const EXISTS: &str = "SELECT seq FROM runs WHERE id = $1";
 
 /// Returns the parameters of a statement that begins with those of the lease: run, owner and fence.
 pub(super) fn leased<'a, const N: usize>(lease: &'a Lease, more: [Value<'a>; N]) -> Vec<Value<'a>> {
@@ -152,6 +181,8 @@ pub(crate) async fn finish(
     let ended = ended.ok_or_else(|| fenced(lease))?;
     let place: Option<String> = nullable(&ended, "serial")?;
     promote(connection, place.as_slice()).await?;
+    let run = [(&lease.run).into()];
+    connection.execute(RECORD_REPOSITORY, &run).await?;
     connection.commit().await
 }
 
@@ -162,7 +193,7 @@ pub(crate) async fn request_cancel(
     by: &str,
 ) -> Result<Vec<RunId>, WriteError> {
     connection.lock(&[Lock::Serial(place)]).await?;
-    let values = [place.into(), before.into(), by.into()];
+    let values = [place.into(), by.into(), before.into()];
     let rows = connection.rows(CANCEL, &values).await?;
     connection.commit().await?;
     let mut asked = rows
@@ -186,4 +217,45 @@ pub(crate) async fn requeue_failed(
     }
     connection.commit().await?;
     Ok(id)
+}
+
+pub(crate) async fn cancel_run(
+    connection: &mut Connection<'_>,
+    run: &RunId,
+    by: &str,
+) -> Result<Change, WriteError> {
+    lock_place_of(connection, run).await?;
+    let asked = connection
+        .rows(CANCEL_ONE, &[run.into(), by.into()])
+        .await?;
+    connection.commit().await?;
+    if asked.is_empty() {
+        return unchanged(connection, run).await;
+    }
+    Ok(Change::Done)
+}
+
+pub(crate) async fn retry_run(
+    connection: &mut Connection<'_>,
+    run: &RunId,
+) -> Result<Change, WriteError> {
+    lock_place_of(connection, run).await?;
+    connection.begin().await?;
+    let values = [run.into(), Code::PermissionDenied.into()];
+    let queued = connection.row(REQUEUE_ONE, &values).await?;
+    if let Some(row) = &queued {
+        let place: Option<String> = nullable(row, "serial")?;
+        promote(connection, place.as_slice()).await?;
+    }
+    connection.commit().await?;
+    if queued.is_none() {
+        return unchanged(connection, run).await;
+    }
+    Ok(Change::Done)
+}
+
+/// Returns why a change was not made.
+async fn unchanged(connection: &mut Connection<'_>, run: &RunId) -> Result<Change, WriteError> {
+    let seq: Option<i64> = connection.scalar(EXISTS, &[run.into()]).await?;
+    Ok(seq.map_or(Change::Unknown, |_| Change::NotNow))
 }

@@ -3,11 +3,12 @@
 use super::super::errors::WriteError;
 use super::super::sql::{Connection, Row, Sql, Value, column, nullable, number};
 use super::queue::{execute_leased, fenced, leased};
+use crate::engine::model::plan_entry::PlanEntry;
 use crate::engine::model::progress::Progress;
 use crate::engine::model::run::RunId;
 use crate::engine::model::time::Millis;
 use crate::engine::store::{
-    AuditEntry, EffectState, Lease, MAX_SAVED_PLANS, SavedPlan, StoreError,
+    AuditEntry, EffectState, Lease, MAX_OUTPUT_PORTIONS, MAX_SAVED_PLANS, SavedPlan, StoreError,
 };
 
 pub(crate) const SAVE_PROGRESS: Sql = sql_with_lease!(
@@ -67,14 +68,20 @@ pub(crate) const MESSAGES: &str = "SELECT message FROM messages WHERE run = $1 O
 
 pub(crate) const RECORD_SAVED: Sql = sql_with_lease!(
     "
-INSERT INTO saved (run, place, at_ms, text, request, complete, issue, url, replaces)
-SELECT id, place, $4, $5, $6, $7, $8, $9, $10 FROM ",
+INSERT INTO saved (run, place, at_ms, text, request, complete, issue, url, replaces, actor, title, words)
+SELECT id, place, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 FROM ",
     held,
     "
 ON CONFLICT (run) DO UPDATE SET
     at_ms = excluded.at_ms, text = excluded.text, request = excluded.request, complete = excluded.complete,
-    issue = excluded.issue, url = excluded.url, replaces = excluded.replaces"
+    issue = excluded.issue, url = excluded.url, replaces = excluded.replaces, actor = excluded.actor,
+    title = excluded.title, words = excluded.words"
 );
+
+const APPEND_OUTPUT: &str = "
+INSERT INTO agent_output (run, at_ms, text)
+SELECT id, $2, $3 FROM runs
+WHERE id = $1 AND (SELECT count(*) FROM agent_output WHERE run = $1) < $4";
 
 pub(crate) const PRUNE_SAVED: &str = "
 DELETE FROM saved
@@ -219,6 +226,7 @@ pub(crate) async fn record_saved(
     connection: &mut Connection<'_>,
     lease: &Lease,
     saved: &SavedPlan,
+    entry: &PlanEntry,
 ) -> Result<(), WriteError> {
     let values = [
         saved.at.into(),
@@ -228,12 +236,31 @@ pub(crate) async fn record_saved(
         number(saved.issue)?.into(),
         (&saved.url).into(),
         saved.replaces.map(number).transpose()?.into(),
+        (&entry.actor).into(),
+        (&entry.title).into(),
+        (&entry.words).into(),
     ];
     connection.begin().await?;
     execute_leased(connection, RECORD_SAVED, lease, leased(lease, values)).await?;
     let values = [(&lease.run).into(), MAX_SAVED_PLANS.into()];
     connection.execute(PRUNE_SAVED, &values).await?;
     connection.commit().await
+}
+
+pub(crate) async fn append_output(
+    connection: &mut Connection<'_>,
+    run: &RunId,
+    text: &str,
+    now: Millis,
+) -> Result<(), WriteError> {
+    let values = [
+        run.into(),
+        now.into(),
+        text.into(),
+        MAX_OUTPUT_PORTIONS.into(),
+    ];
+    connection.execute(APPEND_OUTPUT, &values).await?;
+    Ok(())
 }
 
 pub(crate) async fn saved_at(

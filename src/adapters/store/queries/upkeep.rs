@@ -56,6 +56,14 @@ WHERE run IN (SELECT id FROM runs WHERE delivery IN ",
     ")"
 );
 
+pub(crate) const DELETE_OUTPUT: Sql = sql_with_list!(
+    "
+DELETE FROM agent_output
+WHERE run IN (SELECT id FROM runs WHERE delivery IN ",
+    ids,
+    ")"
+);
+
 pub(crate) const DELETE_TEXTS: Sql = sql_with_list!(
     "
 DELETE FROM texts
@@ -129,6 +137,7 @@ pub(crate) async fn prune_some(
     for delete in [
         DELETE_EFFECTS,
         DELETE_MESSAGES,
+        DELETE_OUTPUT,
         DELETE_TEXTS,
         DELETE_RUNS,
         DELETE_DELIVERIES,

@@ -76,7 +76,7 @@ fn view(row: &Row) -> Result<RunView, StoreError> {
     })
 }
 
-fn state(row: &Row) -> Result<State, StoreError> {
+pub(super) fn state(row: &Row) -> Result<State, StoreError> {
     let name: String = column(row, "state")?;
     State::from_name(&name).ok_or_else(|| corrupt("state", format!("`{name}` is not a state")))
 }

@@ -21,7 +21,7 @@ use super::{SqliteDatabase, SqliteOptions};
 use crate::engine::store::StoreError;
 
 /// The migrations in order.
-const MIGRATIONS: [(&str, &str); 11] = [
+const MIGRATIONS: [(&str, &str); 12] = [
     ("queue", include_str!("../migrations/sqlite/0001_queue.sql")),
     (
         "agents",
@@ -48,6 +48,10 @@ const MIGRATIONS: [(&str, &str); 11] = [
     ("fair", include_str!("../migrations/sqlite/0009_fair.sql")),
     ("inbox", include_str!("../migrations/sqlite/0010_inbox.sql")),
     ("heads", include_str!("../migrations/sqlite/0011_heads.sql")),
+    (
+        "overview",
+        include_str!("../migrations/sqlite/0012_overview.sql"),
+    ),
 ];
 
 /// The schema version of this program.

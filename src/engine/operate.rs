@@ -1,0 +1,132 @@
+//! What operators and maintainers do to runs: cancel one, retry one, run a command again. Every
+//! action is an entry in the audit log.
+
+use super::model::intake::Source;
+use super::model::run::{RunId, State};
+use super::model::time::Millis;
+use super::store::{Accepted, AuditEntry, Change, NewDelivery, NewRun, Store, StoreError};
+
+/// An action on a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Stop an unfinished run.
+    Cancel,
+    /// Continue a failed or cancelled run at the step that failed.
+    Retry,
+    /// Give the command of an ended run again, as a new run.
+    RunAgain,
+}
+
+impl Action {
+    /// All actions.
+    pub const ALL: [Self; 3] = [Self::Cancel, Self::Retry, Self::RunAgain];
+
+    /// Returns the name in addresses and in the audit log.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cancel => "cancel",
+            Self::Retry => "retry",
+            Self::RunAgain => "run-again",
+        }
+    }
+
+    /// Returns the action with this [`name`](Self::name).
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|action| action.name() == name)
+    }
+
+    /// Returns whether the action is possible in a state.
+    pub fn is_possible(self, state: State) -> bool {
+        match self {
+            Self::Cancel => !state.is_terminal(),
+            Self::Retry => matches!(state, State::Failed | State::Cancelled),
+            Self::RunAgain => state.is_terminal(),
+        }
+    }
+}
+
+/// What became of an action.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// Whether it was done.
+    pub change: Change,
+    /// The run that works on the command now.
+    pub run: RunId,
+}
+
+/// Does `action` to a run, on behalf of `by`, and records it in the audit log.
+///
+/// # Errors
+/// Returns an error if the store fails.
+pub async fn act(
+    store: &dyn Store,
+    action: Action,
+    run: &RunId,
+    by: &str,
+    now: Millis,
+) -> Result<Outcome, StoreError> {
+    let (change, new) = match action {
+        Action::Cancel => (store.cancel_run(run, by).await?, run.clone()),
+        Action::Retry => (store.retry_run(run).await?, run.clone()),
+        Action::RunAgain => run_again(store, run, now).await?,
+    };
+    if change == Change::Done {
+        let why = match action {
+            Action::RunAgain => format!("run {new} executes the command of this run again"),
+            Action::Cancel | Action::Retry => "requested by an operator or maintainer".to_owned(),
+        };
+        let entry = AuditEntry {
+            at: now,
+            run: Some(run.clone()),
+            guid: None,
+            actor: by.to_owned(),
+            decision: action.name().to_owned(),
+            why,
+        };
+        store.audit(entry).await?;
+        tracing::info!(run.id = %run, action = action.name(), by, "run changed on request");
+    }
+    Ok(Outcome { change, run: new })
+}
+
+/// Queues the command of an ended run as a new run. Its permissions are checked again, and it reads
+/// the conversation as it is now.
+async fn run_again(
+    store: &dyn Store,
+    run: &RunId,
+    now: Millis,
+) -> Result<(Change, RunId), StoreError> {
+    let Some(view) = store.run(run).await? else {
+        return Ok((Change::Unknown, run.clone()));
+    };
+    let Some(mut trigger) = view.trigger.filter(|_| view.state.is_terminal()) else {
+        return Ok((Change::NotNow, run.clone()));
+    };
+    trigger.at = now;
+    let id = RunId::new();
+    let place = &trigger.place;
+    let delivery = NewDelivery {
+        source: Source::Operator,
+        guid: format!("run-again-{id}"),
+        event: "run_again".to_owned(),
+        action: None,
+        installation: place.repo.installation,
+        dedup_key: None,
+        received: now,
+        payload: None,
+        runs: vec![NewRun {
+            id: id.clone(),
+            command: view.command,
+            serial: trigger.serial(),
+            place: place.key(),
+            repo_id: place.repo.id,
+            installation: place.repo.installation,
+            trigger,
+        }],
+        installation_gone: false,
+    };
+    match store.accept(delivery).await? {
+        Accepted::New => Ok((Change::Done, id)),
+        Accepted::Duplicate | Accepted::Requeued => Ok((Change::NotNow, run.clone())),
+    }
+}
