@@ -3,6 +3,7 @@
 //! [`clock::Clock`].
 
 pub mod agent;
+pub mod agent_output;
 pub mod app_manifest;
 pub mod app_needs;
 pub mod checkout;

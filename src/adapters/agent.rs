@@ -24,14 +24,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use secrecy::SecretString;
 use sha2::{Digest, Sha256};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::adapters::redact::Redactor;
-use crate::engine::agent::{About, Agent, Task};
+use crate::engine::agent::{About, Agent, Task, TurnObserver};
 use crate::engine::clock::Clock;
-use crate::engine::model::agent::{Document, Ending, Report, Spent};
+use crate::engine::model::agent::{Document, Ending, Report};
 use crate::engine::model::run::RunId;
 pub use crate::engine::settings::{OutputFormat, ResourceLimits, SandboxMode};
 
@@ -332,12 +332,7 @@ impl LocalAgent {
             .map_err(|error| OpenError::Proxy(error).to_string())
     }
 
-    async fn run_task(
-        &self,
-        task: &Task,
-        seen: &watch::Sender<Spent>,
-        stop: CancellationToken,
-    ) -> Report {
+    async fn run_task(&self, task: &Task, seen: &TurnObserver, stop: CancellationToken) -> Report {
         let prepared = async { Ok((self.prepare(task).await?, self.admit(task)?)) };
         let ((dirs, documents, mut program), access) = match prepared.await {
             Ok(prepared) => prepared,
@@ -370,12 +365,7 @@ impl Agent for LocalAgent {
         self.slots.available_permits() == 0
     }
 
-    async fn work(
-        &self,
-        task: &Task,
-        seen: &watch::Sender<Spent>,
-        stop: CancellationToken,
-    ) -> Report {
+    async fn work(&self, task: &Task, seen: &TurnObserver, stop: CancellationToken) -> Report {
         // The semaphore is never closed, so acquiring cannot fail.
         let _slot = tokio::select! {
             biased;

@@ -16,6 +16,8 @@ use crate::adapters::web::health::{AppCheck, Health, StoreCheck};
 use crate::adapters::web::{self, server};
 use crate::adapters::webhook::Receiver;
 use crate::config::{Config, Secrets};
+use crate::engine::agent::Agent;
+use crate::engine::agent_output::RecordedAgent;
 use crate::engine::clock::Clock;
 use crate::engine::decide::AppSlug;
 use crate::engine::forge::ForgeError;
@@ -108,6 +110,10 @@ impl Bot {
             }
             (agent, ..) => agent,
         };
+        let agent = agent.map(|agent| {
+            let (store, clock) = (Arc::clone(&store), Arc::clone(&clock));
+            Arc::new(RecordedAgent::new(agent, store, clock)) as Arc<dyn Agent>
+        });
         let checkouts = super::agents::checkouts(config, agent.is_some())?;
         let parts = Services {
             store: Arc::clone(&store),

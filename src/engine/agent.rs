@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 
 use async_trait::async_trait;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::model::agent::{Document, Limits, Micros, Report, Session, Spent};
@@ -55,6 +55,55 @@ pub struct Task {
     pub repository: Option<PathBuf>,
 }
 
+/// Receives what is known about a turn while it runs.
+#[derive(Debug, Clone)]
+pub struct TurnObserver {
+    spent: watch::Sender<Spent>,
+    output: Option<mpsc::Sender<String>>,
+}
+
+impl TurnObserver {
+    /// Creates an observer of the usage, and its receiver.
+    pub fn new() -> (Self, watch::Receiver<Spent>) {
+        let (spent, seen) = watch::channel(Spent::default());
+        let observer = Self {
+            spent,
+            output: None,
+        };
+        (observer, seen)
+    }
+
+    /// Sends what the agent prints to `output` as well. What arrives while that is full is lost.
+    #[must_use]
+    pub fn with_output(mut self, output: mpsc::Sender<String>) -> Self {
+        self.output = Some(output);
+        self
+    }
+
+    /// Updates the usage.
+    pub fn set_spent(&self, spent: Spent) {
+        self.spent.send_replace(spent);
+    }
+
+    /// Returns another receiver of the usage.
+    pub fn subscribe(&self) -> watch::Receiver<Spent> {
+        self.spent.subscribe()
+    }
+
+    /// Returns whether the output is wanted.
+    pub fn wants_output(&self) -> bool {
+        self.output.is_some()
+    }
+
+    /// Passes on what the agent prints, redacted: complete lines.
+    pub fn print(&self, lines: String) {
+        if let Some(output) = &self.output {
+            // The text is only displayed, so it may be lost if the store is slow.
+            let _ = output.try_send(lines);
+        }
+    }
+}
+
 /// A coding agent.
 #[async_trait]
 pub trait Agent: Send + Sync + 'static {
@@ -67,13 +116,8 @@ pub trait Agent: Send + Sync + 'static {
     /// Runs one turn and returns when all of its processes have ended. Dropping the future ends the
     /// processes too.
     ///
-    /// `seen` is updated with the usage while the turn runs. Cancelling `stop` ends the turn.
-    async fn work(
-        &self,
-        task: &Task,
-        seen: &watch::Sender<Spent>,
-        stop: CancellationToken,
-    ) -> Report;
+    /// `seen` is told the usage, and what the agent prints, while the turn runs. Cancelling `stop` ends the turn.
+    async fn work(&self, task: &Task, seen: &TurnObserver, stop: CancellationToken) -> Report;
 
     /// Stores documents for a run. They are put into the working directory of every turn of the run
     /// that asks for files.

@@ -246,44 +246,49 @@ fn event(evidence: &Evidence, decision: &DecisionRecord) -> String {
     )
 }
 
-/// Returns what a run does, in one clause.
+/// Returns what a run does, in one clause that names it.
 pub fn run_line(run: &RunEvidence, limits: &ClaimLimits) -> String {
+    let RunView { command, id, .. } = &run.view;
+    format!("/{command} (run {id}) {}", doing(run, limits))
+}
+
+/// Returns what a run does, as the end of a sentence about it.
+pub fn doing(run: &RunEvidence, limits: &ClaimLimits) -> String {
     let view = &run.view;
-    let name = format!("/{} (run {})", view.command, view.id);
     match view.state {
         State::Blocked => match &run.behind {
             Some(behind) => format!(
-                "{name} is queued as number {} behind run {behind}",
+                "is queued as number {} behind run {behind}",
                 run.position.at_place
             ),
-            None => format!("{name} is queued"),
+            None => "is queued".to_owned(),
         },
-        State::Ready => format!("{name} {}", run.position.explain(limits)),
-        State::Running => format!("{name} is being worked on"),
+        State::Ready => run.position.explain(limits),
+        State::Running => "is being worked on".to_owned(),
         State::Waiting => {
             let why = view.note.as_deref().unwrap_or("no reason was recorded");
             let until = run.due.map(|due| format!(" until {}", due.iso()));
-            format!("{name} waits{}: {why}", until.unwrap_or_default())
+            format!("waits{}: {why}", until.unwrap_or_default())
         }
         State::Succeeded => {
             let progress = view.progress.as_ref();
             let saved = progress.and_then(|progress| progress.saved.as_ref());
             let known = progress.and_then(|progress| progress.known.as_ref());
             match (saved, known) {
-                (Some(saved), _) => format!("{name} saved the plan as {}", saved.url),
+                (Some(saved), _) => format!("saved the plan as {}", saved.url),
                 (None, Some(known)) => {
-                    format!("{name} found the plan already saved as {}", known.issue.url)
+                    format!("found the plan already saved as {}", known.issue.url)
                 }
-                (None, None) => format!("{name} succeeded"),
+                (None, None) => "succeeded".to_owned(),
             }
         }
         State::Failed => {
             let code = view.code.map_or("internal", |code| code.name());
             let why = view.note.as_deref().unwrap_or_default();
-            format!("{name} failed with {code}: {why}")
+            format!("failed with {code}: {why}")
         }
         State::Cancelled => format!(
-            "{name} was cancelled{}",
+            "was cancelled{}",
             view.note
                 .as_ref()
                 .map(|note| format!(": {note}"))

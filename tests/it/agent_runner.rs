@@ -24,11 +24,11 @@ use planwright::adapters::agent::{
 };
 use planwright::adapters::clock::SystemClock;
 use planwright::adapters::redact::Redactor;
+use planwright::engine::agent::TurnObserver;
 use planwright::engine::agent::{Agent, Task};
-use planwright::engine::model::agent::{Ending, Limits, Report, Session, Spent};
+use planwright::engine::model::agent::{Ending, Limits, Report, Session};
 use planwright::engine::model::run::RunId;
 use tempfile::TempDir;
-use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// A result that says success.
@@ -128,7 +128,7 @@ impl Rig {
 }
 
 async fn turn(agent: &LocalAgent, task: &Task) -> Report {
-    let (seen, _) = watch::channel(Spent::default());
+    let (seen, _) = TurnObserver::new();
     agent.work(task, &seen, CancellationToken::new()).await
 }
 

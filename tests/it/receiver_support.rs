@@ -28,6 +28,7 @@ use planwright::engine::decide::{AppIdentity, AppSlug};
 use planwright::engine::intake::Intake;
 use planwright::engine::model::agent::Spent;
 use planwright::engine::model::intake::{DecisionRecord, LogState, LoggedAttempt, ScanState};
+use planwright::engine::model::plan_entry::PlanEntry;
 use planwright::engine::model::progress::Progress;
 use planwright::engine::model::run::RunId;
 use planwright::engine::model::time::Millis;
@@ -298,7 +299,16 @@ impl Store for FakeStore {
     async fn usage(&self, _: u64, _: Millis) -> Outcome<Vec<CommandUsage>> {
         unreachable!()
     }
-    async fn record_saved(&self, _: &Lease, _: &SavedPlan) -> Outcome<()> {
+    async fn record_saved(&self, _: &Lease, _: &SavedPlan, _: &PlanEntry) -> Outcome<()> {
+        unreachable!()
+    }
+    async fn append_output(&self, _: &RunId, _: &str, _: Millis) -> Outcome<()> {
+        unreachable!()
+    }
+    async fn cancel_run(&self, _: &RunId, _: &str) -> Outcome<Change> {
+        unreachable!()
+    }
+    async fn retry_run(&self, _: &RunId) -> Outcome<Change> {
         unreachable!()
     }
     async fn saved_at(&self, _: &str) -> Outcome<Vec<SavedPlan>> {

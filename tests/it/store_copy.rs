@@ -14,6 +14,7 @@ use planwright::engine::model::failure::Code;
 use planwright::engine::model::intake::{
     DecisionRecord, LogState, LoggedAttempt, ScanState, Source, Subject, Verdict,
 };
+use planwright::engine::model::plan_entry::PlanEntry;
 use planwright::engine::model::run::{RunId, State};
 use planwright::engine::model::trigger::Origin;
 use planwright::engine::store::{
@@ -233,7 +234,10 @@ async fn fill(store: &dyn Store, bytes: usize) {
             url: "https://github.com/o/r/issues/1".to_owned(),
             replaces: (number == 3).then_some(1),
         };
-        store.record_saved(lease, &saved).await.unwrap();
+        store
+            .record_saved(lease, &saved, &PlanEntry::default())
+            .await
+            .unwrap();
         let outcome = match number {
             1 => RunOutcome::Succeeded,
             2 => RunOutcome::Failed {

@@ -20,6 +20,7 @@ use planwright::engine::model::failure::Code;
 use planwright::engine::model::intake::{
     DecisionRecord, LogState, LoggedAttempt, ScanPosition, ScanState, Source, Subject, Verdict,
 };
+use planwright::engine::model::plan_entry::PlanEntry;
 use planwright::engine::model::progress::Progress;
 use planwright::engine::model::run::{RunId, State};
 use planwright::engine::model::time::Millis;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use futures_util::future::{BoxFuture, join_all};
 use planwright::adapters::store::{PostgresOptions, SqlStore};
+use planwright::engine::model::plan_entry::PlanEntry;
 use planwright::engine::model::run::State;
 use planwright::engine::replicas::{PlannedWrite, Replicas, Slot};
 use planwright::engine::store::{Accepted, ClaimLimits, RunOutcome, SavedPlan, Store, StoreError};
@@ -138,6 +139,7 @@ async fn late_writes_wait_for_a_claim_under_way_and_are_refused() {
         .await
         .unwrap();
     let store = &store;
+    let entry = PlanEntry::default();
     let saved = SavedPlan {
         run: id.clone(),
         at: at(3),
@@ -155,7 +157,7 @@ async fn late_writes_wait_for_a_claim_under_way_and_are_refused() {
         store.retry_effect(&late, "retry", at(3)),
         store.drop_effect(&late, "drop"),
         store.end_effect(&late, "end", "result", at(3)),
-        store.record_saved(&late, &saved),
+        store.record_saved(&late, &saved, &entry),
         store.end_turn(&late, "turn", &spent),
         store.finish(&late, &done, at(3)),
     ];

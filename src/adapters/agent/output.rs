@@ -2,11 +2,14 @@
 
 use super::OutputFormat;
 use crate::engine::model::agent::{Limit, Limits, Micros, Spent, Tokens};
-use crate::formats::agent_stream::{MAX_TEXTS_BYTES, ResultEvent, Stream, Summary};
+use crate::formats::agent_stream::{Event, MAX_TEXTS_BYTES, ResultEvent, Stream, Summary};
 
 /// Maximum length of the end of standard error that is kept, in bytes. Programs say there why they
 /// give up.
 const MAX_TAIL_BYTES: usize = 16 * 1024;
+
+/// Maximum size of what people are shown and was not taken yet, in bytes (1 MiB).
+const MAX_SHOWN_BYTES: usize = 1024 * 1024;
 
 /// Reads standard output up to the first result.
 pub(super) struct OutputReader {
@@ -14,6 +17,8 @@ pub(super) struct OutputReader {
     bytes: u64,
     max_bytes: u64,
     cost_before: Micros,
+    /// What people are shown and was not taken yet; at most [`MAX_SHOWN_BYTES`].
+    shown: String,
 }
 
 enum Format {
@@ -47,6 +52,7 @@ impl OutputReader {
             bytes: 0,
             max_bytes,
             cost_before,
+            shown: String::new(),
         }
     }
 
@@ -63,7 +69,7 @@ impl OutputReader {
             Format::Json(stream) => {
                 // Line by line, so that nothing after a result is counted or kept.
                 for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-                    stream.push(line, &mut |_| {});
+                    stream.push(line, &mut |event| show(&mut self.shown, event));
                     if stream.summary().first.is_some() {
                         return Ok(());
                     }
@@ -72,6 +78,9 @@ impl OutputReader {
             }
             Format::Text(text) => {
                 text.extend_from_slice(bytes);
+                if self.shown.len() + bytes.len() <= MAX_SHOWN_BYTES {
+                    self.shown.push_str(&String::from_utf8_lossy(bytes));
+                }
                 text.len() > MAX_TEXTS_BYTES
             }
         };
@@ -82,6 +91,14 @@ impl OutputReader {
             return Err(Limit::Turns);
         }
         Ok(())
+    }
+
+    /// Takes the complete lines for people that have not been taken yet: what the agent writes, and
+    /// the names of the tools that it uses. A part of a line stays, because a part of a secret would
+    /// not be recognised.
+    pub(super) fn take_lines(&mut self) -> String {
+        let end = self.shown.rfind('\n').map_or(0, |end| end + 1);
+        self.shown.drain(..end).collect()
     }
 
     /// Whether the output contains a result. Only event streams have one before their end.
@@ -107,6 +124,34 @@ impl OutputReader {
             Format::Json(stream) => Output::Json(Box::new(stream.finish(&mut |_| {}))),
             Format::Text(text) => Output::Text(String::from_utf8_lossy(&text).into_owned()),
         }
+    }
+}
+
+/// Adds an event to what people are shown.
+fn show(shown: &mut String, event: &Event) {
+    let mut line = |text: &str| {
+        if shown.len() + text.len() <= MAX_SHOWN_BYTES {
+            shown.push_str(text);
+            shown.push('\n');
+        }
+    };
+    match event {
+        Event::Assistant(event) => {
+            if let Some(text) = &event.text {
+                line(text);
+            }
+            for tool in &event.tools {
+                line(&format!("[tool: {}]", tool.name));
+            }
+        }
+        Event::Retry { attempt, status } => {
+            let attempt = attempt.map_or_else(String::new, |attempt| format!(" {attempt}"));
+            let status = status.map_or_else(String::new, |status| format!(", status {status}"));
+            line(&format!("[request to the model repeated{attempt}{status}]"));
+        }
+        Event::Denied { tool } => line(&format!("[tool denied: {tool}]")),
+        Event::TooLong => line("[a line that is too long]"),
+        Event::Init { .. } | Event::Result(_) | Event::Other { .. } | Event::Malformed => {}
     }
 }
 

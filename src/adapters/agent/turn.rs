@@ -9,7 +9,6 @@ use std::time::Duration;
 use secrecy::ExposeSecret;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
-use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::cgroup::Cgroups;
@@ -19,7 +18,7 @@ use super::process_tree::ProcessTree;
 use super::report::{self, FinishedTurn, StopReason};
 use super::sandbox::NetworkPolicy;
 use super::{MARK_VARIABLE, Program, RunDirs, RunnerSettings, SandboxMode, run_dirs};
-use crate::engine::agent::Task;
+use crate::engine::agent::{Task, TurnObserver};
 use crate::engine::clock::Clock;
 use crate::engine::model::agent::{Document, Ending, Limit, Report, Spent};
 use crate::engine::model::time::Millis;
@@ -77,7 +76,7 @@ pub(super) async fn run(
     context: &TurnContext<'_>,
     task: &Task,
     program: &Program,
-    seen: &watch::Sender<Spent>,
+    seen: &TurnObserver,
     stop: CancellationToken,
 ) -> Report {
     let settings = context.settings;
@@ -137,7 +136,7 @@ pub(super) async fn run(
         millis: millis_since(start, context.clock),
     };
     let report = report::report(finished, &settings.redactor);
-    seen.send_replace(report.spent);
+    seen.set_spent(report.spent);
     report
 }
 
@@ -228,7 +227,7 @@ type Pipes = (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>);
 struct Watcher<'t> {
     context: &'t TurnContext<'t>,
     task: &'t Task,
-    seen: &'t watch::Sender<Spent>,
+    seen: &'t TurnObserver,
     start: Millis,
     output: OutputReader,
     stderr: Tail,
@@ -335,7 +334,14 @@ impl Watcher<'_> {
 
     fn push(&mut self, bytes: &[u8]) -> Result<(), Limit> {
         let result = self.output.push(bytes, &self.task.limits);
-        self.seen.send_replace(Spent {
+        if self.seen.wants_output() {
+            let lines = self.output.take_lines();
+            if !lines.is_empty() {
+                let redactor = &self.context.settings.redactor;
+                self.seen.print(redactor.redact(&lines).into_owned());
+            }
+        }
+        self.seen.set_spent(Spent {
             millis: millis_since(self.start, self.context.clock),
             ..self.output.spent()
         });

@@ -62,6 +62,16 @@ impl Database {
         match self {
             Self::Sqlite(database) => {
                 database.writer.empty_inbox().await?;
+                self.reader_beside_inbox().await
+            }
+            Self::Postgres(_) => self.reader_beside_inbox().await,
+        }
+    }
+
+    /// Waits for a connection for reading what deliveries do not change: the inbox is left as it is.
+    pub(super) async fn reader_beside_inbox(&self) -> Result<Turn<'_>, StoreError> {
+        match self {
+            Self::Sqlite(database) => {
                 let connection = database.reader.acquire().await.map_err(failed)?;
                 Ok(Turn::Reader(connection))
             }

@@ -102,6 +102,13 @@ impl History {
         }
     }
 
+    async fn turn_beside_inbox(&self) -> Result<Turn<'_>, StoreError> {
+        match &self.0 {
+            Reader::Store(store) => store.database().reader_beside_inbox().await,
+            Reader::Sqlite(_) | Reader::Postgres(_) => self.turn().await,
+        }
+    }
+
     /// Returns the id of a repository that runs were requested in, by its last known name.
     ///
     /// # Errors
@@ -199,6 +206,24 @@ impl History {
         read!(self, overview::turns, run)
     }
 
+    /// Returns the last `limit` decisions about all places, newest first.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn recent_decisions(&self, limit: u32) -> Result<Vec<DecisionRecord>, StoreError> {
+        read!(self, intake::recent, limit)
+    }
+
+    /// Returns the state of a run that is not in the inbox; cheap enough to be asked every second.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn state(&self, run: &RunId) -> Result<Option<State>, StoreError> {
+        let mut turn = self.turn_beside_inbox().await?;
+        let result = overview::state_of(&mut turn.connection(), run).await;
+        turn.end(result)
+    }
+
     /// Returns at most `limit` portions of the agents' output of a run after the one with the number
     /// `after`, in order.
     ///
@@ -210,7 +235,9 @@ impl History {
         after: i64,
         limit: u32,
     ) -> Result<Vec<Output>, StoreError> {
-        read!(self, overview::output, run, after, limit)
+        let mut turn = self.turn_beside_inbox().await?;
+        let result = overview::output(&mut turn.connection(), run, after, limit).await;
+        turn.end(result)
     }
 
     /// Returns at most `limit` saved plans, newest first.

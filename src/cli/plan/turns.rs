@@ -14,11 +14,11 @@ use crate::cli::work::progress::{Progress, Shown};
 use crate::cli::work::run_state::Run;
 use crate::cli::work::{Project, stopped};
 use crate::cli::{Failure, terminal};
-use crate::engine::agent::{Agent, Task};
+use crate::engine::agent::{Agent, Task, TurnObserver};
 use crate::engine::clock::Clock;
 use crate::engine::knowledge::Knowledge;
 use crate::engine::messages;
-use crate::engine::model::agent::{Ending, Report, Session, Spent};
+use crate::engine::model::agent::{Ending, Report, Session};
 use crate::engine::model::progress::{Round, TurnResult};
 use crate::engine::planner::{self, FILES, PlanFiles, Step, restart};
 use crate::engine::prompt::{self, PlanPromptInput, PromptContext};
@@ -180,7 +180,7 @@ impl Planner<'_> {
             progress: Arc::clone(&self.progress),
             names: vec!["plan".to_owned()],
         };
-        let (seen, _) = tokio::sync::watch::channel(Spent::default());
+        let (seen, _) = TurnObserver::new();
         let report = shown.work(&task, &seen, self.stop.token()).await;
         let work = &mut self.run.kept.work;
         work.add(&report.spent);

@@ -8,11 +8,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::terminal;
-use crate::engine::agent::{About, Agent, Task};
+use crate::engine::agent::{About, Agent, Task, TurnObserver};
 use crate::engine::messages;
 use crate::engine::model::agent::{Document, Ending, Report, Spent};
 use crate::engine::model::run::RunId;
@@ -95,12 +94,7 @@ impl Agent for Shown {
         self.agent.full()
     }
 
-    async fn work(
-        &self,
-        task: &Task,
-        seen: &watch::Sender<Spent>,
-        stop: CancellationToken,
-    ) -> Report {
+    async fn work(&self, task: &Task, seen: &TurnObserver, stop: CancellationToken) -> Report {
         let part = usize::try_from(task.part).unwrap_or(usize::MAX);
         let name = self.names.get(part).map_or("agent", String::as_str);
         let line = self.progress.begin(name, &self.about().name);

@@ -6,13 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::{LEASE, Replicas};
-use crate::engine::agent::{About, Agent, Task};
+use crate::engine::agent::{About, Agent, Task, TurnObserver};
 use crate::engine::clock::Clock;
-use crate::engine::model::agent::{Document, Report, Spent};
+use crate::engine::model::agent::{Document, Report};
 use crate::engine::model::run::RunId;
 
 /// Pause between two attempts to begin a turn while all slots are in use.
@@ -106,12 +105,7 @@ impl Agent for SharedAgents {
         self.inner.full() || self.waiting.load(Ordering::Relaxed) > 0
     }
 
-    async fn work(
-        &self,
-        task: &Task,
-        seen: &watch::Sender<Spent>,
-        stop: CancellationToken,
-    ) -> Report {
+    async fn work(&self, task: &Task, seen: &TurnObserver, stop: CancellationToken) -> Report {
         let turn = RunId::new().0;
         let slot = tokio::select! {
             biased;
@@ -158,6 +152,7 @@ mod tests {
     use tokio::sync::Notify;
 
     use super::*;
+    use crate::engine::model::agent::Spent;
     use crate::engine::model::agent::{Ending, Limits, Micros, Session};
     use crate::engine::model::time::Millis;
     use crate::engine::replicas::{PlannedWrite, Slot};
@@ -230,12 +225,7 @@ mod tests {
             false
         }
 
-        async fn work(
-            &self,
-            _: &Task,
-            _: &watch::Sender<Spent>,
-            stop: CancellationToken,
-        ) -> Report {
+        async fn work(&self, _: &Task, _: &TurnObserver, stop: CancellationToken) -> Report {
             if !stop.is_cancelled() {
                 self.working.fetch_add(1, Ordering::Relaxed);
                 self.finish.notified().await;
@@ -305,7 +295,7 @@ mod tests {
                     model: None,
                     repository: None,
                 };
-                let seen = watch::Sender::new(Spent::default());
+                let (seen, _) = TurnObserver::new();
                 shared.work(&task, &seen, stop).await;
             })
         }

@@ -7,11 +7,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
-use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::judge;
-use crate::engine::agent::{Agent, Task};
+use crate::engine::agent::{Agent, Task, TurnObserver};
 use crate::engine::clock::Clock;
 use crate::engine::effects::StepError;
 use crate::engine::messages::failures;
@@ -222,7 +221,7 @@ impl TopicRunner<'_> {
         let agent = Arc::clone(&self.team.agent);
         let token = self.stop.token();
         self.running.spawn(async move {
-            let (seen, _) = watch::channel(Spent::default());
+            let (seen, _) = TurnObserver::new();
             let report = agent.work(&task, &seen, token).await;
             (at, report)
         });

@@ -1,5 +1,6 @@
 //! How a turn ends, and what it reports.
 
+use planwright::engine::agent::TurnObserver;
 use planwright::engine::model::agent::Limit;
 
 use super::*;
@@ -11,7 +12,7 @@ async fn a_success_gives_texts_counts_costs_and_the_session() {
     let agent = rig.open().unwrap();
     let mut task = rig.task("the prompt");
     task.cost_before = 100_000;
-    let (seen, watching) = watch::channel(Spent::default());
+    let (seen, watching) = TurnObserver::new();
     let report = agent.work(&task, &seen, CancellationToken::new()).await;
     let Ending::Success {
         text,

@@ -3,6 +3,7 @@
 use std::process::{Command as Process, Stdio};
 
 use super::*;
+use planwright::engine::agent::TurnObserver;
 
 /// Shell lines that leave a sleeper behind: a session of its own, its parents gone. `with` stands
 /// before it.
@@ -16,7 +17,7 @@ fn leave(seconds: &str, with: &str) -> String {
 /// Starts a turn and returns when the agent has said something.
 macro_rules! begun {
     ($agent:expr, $task:expr, $stop:expr => $work:ident) => {
-        let (seen, mut watching) = watch::channel(Spent::default());
+        let (seen, mut watching) = TurnObserver::new();
         let mut $work = Box::pin($agent.work($task, &seen, $stop));
         tokio::select! {
             report = &mut $work => panic!("{report:?}"),
@@ -214,7 +215,7 @@ async fn no_more_agents_run_at_once_than_are_allowed() {
     let (first, second) = (rig.task("first"), rig.task("second"));
     begun!(agent, &first, CancellationToken::new() => work);
     let stop = CancellationToken::new();
-    let (seen, _) = watch::channel(Spent::default());
+    let (seen, _) = TurnObserver::new();
     let mut waiting = Box::pin(agent.work(&second, &seen, stop.clone()));
     assert!(futures_util::poll!(&mut waiting).is_pending());
     assert!(pids(&second.run.0).is_empty());

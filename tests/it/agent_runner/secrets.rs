@@ -1,6 +1,7 @@
 //! What an agent can see of this process, and which parts of its output are passed on.
 
 use super::*;
+use planwright::engine::agent::TurnObserver;
 
 /// Put together at run time, so that no secret scanner takes it for a leak.
 fn token() -> String {
@@ -54,7 +55,7 @@ async fn the_prompt_is_not_in_the_process_list() {
     let agent = rig.open().unwrap();
     let prompt = format!("secret prompt {}", unique());
     let task = rig.task(&prompt);
-    let (seen, mut watching) = watch::channel(Spent::default());
+    let (seen, mut watching) = TurnObserver::new();
     let mut work = Box::pin(agent.work(&task, &seen, CancellationToken::new()));
     tokio::select! {
         report = &mut work => panic!("{report:?}"),

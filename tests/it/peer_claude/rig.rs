@@ -13,6 +13,7 @@ use planwright::adapters::agent::{
 };
 use planwright::adapters::clock::SystemClock;
 use planwright::adapters::redact::Redactor;
+use planwright::engine::agent::TurnObserver;
 use planwright::engine::agent::{About, Agent, Task};
 use planwright::engine::model::agent::{Document, Ending, Limits, Report, Session, Spent};
 use planwright::engine::model::run::RunId;
@@ -211,7 +212,7 @@ impl Rig {
         let agent = Arc::clone(&self.agent);
         let stop = CancellationToken::new();
         let token = stop.clone();
-        let (sender, seen) = watch::channel(Spent::default());
+        let (sender, seen) = TurnObserver::new();
         let report = tokio::spawn(async move { agent.work(&task, &sender, token).await });
         Working { stop, seen, report }
     }

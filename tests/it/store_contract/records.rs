@@ -1,5 +1,6 @@
 //! Records of runs: effects, progress, and audit entries; and what pruning deletes.
 
+use planwright::engine::model::plan_entry::PlanEntry;
 use planwright::engine::store::{
     Accepted, AuditEntry, Budget, ClaimLimits, EffectState, MAX_SAVED_PLANS, RunOutcome, SavedPlan,
     Store, StoreError,
@@ -281,12 +282,14 @@ pub(crate) async fn saved_plans_are_kept_by_place_and_outlive_their_runs(store: 
         // Once more for the same run: the last one counts.
         for issue in [issue + 100, issue] {
             store
-                .record_saved(lease, &saved(&run, issue))
+                .record_saved(lease, &saved(&run, issue), &PlanEntry::default())
                 .await
                 .unwrap();
         }
         finish(store, &claimed, RunOutcome::Succeeded, 2).await;
-        let late = store.record_saved(lease, &saved(&run, 999)).await;
+        let late = store
+            .record_saved(lease, &saved(&run, 999), &PlanEntry::default())
+            .await;
         assert!(matches!(late, Err(StoreError::Fenced(_))), "{late:?}");
     }
     store.prune(at(1_000)).await.unwrap();

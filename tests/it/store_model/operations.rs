@@ -207,7 +207,11 @@ async fn perform_under(store: &dyn Store, write: &Write, lease: &Lease) -> Strin
             answer(store.begin_turn(lease, key, *scope, budget, *now).await)
         }
         Write::EndTurn(key, spent) => answer(store.end_turn(lease, key, spent).await),
-        Write::Saved(saved) => answer(store.record_saved(lease, saved).await),
+        Write::Saved(saved) => answer(
+            store
+                .record_saved(lease, saved, &PlanEntry::default())
+                .await,
+        ),
     }
 }
 

@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use planwright::engine::agent::TurnObserver;
 use planwright::engine::agent::{About, Agent, Task};
 use planwright::engine::model::agent::{
     Document, Ending, Limit, Report, Session, Spent, Tokens, Wrote,
 };
 use planwright::engine::model::run::RunId;
-use tokio::sync::{Notify, watch};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 /// The documents given to a run.
@@ -108,12 +109,7 @@ impl Agent for FakeAgent {
         self.full.load(Ordering::Relaxed)
     }
 
-    async fn work(
-        &self,
-        task: &Task,
-        seen: &watch::Sender<Spent>,
-        stop: CancellationToken,
-    ) -> Report {
+    async fn work(&self, task: &Task, seen: &TurnObserver, stop: CancellationToken) -> Report {
         self.tasks.lock().unwrap().push(task.clone());
         let act = match &self.decide {
             Some(decide) => Some(decide(task)),
@@ -131,7 +127,7 @@ impl Agent for FakeAgent {
             session_cost: task.cost_before + self.price,
             millis: 1_500,
         };
-        seen.send_replace(spent);
+        seen.set_spent(spent);
         let success = |text: String| Ending::Success {
             text,
             structured: None,

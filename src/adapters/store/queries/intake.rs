@@ -53,6 +53,38 @@ SELECT * FROM (
 ORDER BY at_ms DESC LIMIT $3",
 };
 
+/// Selects the last decisions about all places, with the repository and the number where they are
+/// known.
+const RECENT: Sql = Sql {
+    sqlite: "
+SELECT * FROM (
+    SELECT value ->> 0 AS at_ms, value ->> 1 AS source, value ->> 2 AS guid, value ->> 3 AS event, value ->> 4 AS action,
+           value ->> 5 AS comment, value ->> 6 AS verdict, value ->> 7 AS why, NULL AS runs, repo, number
+    FROM (SELECT repo, number, records FROM decisions ORDER BY id DESC LIMIT $1), json_each(records)
+    UNION ALL
+    SELECT received_ms, source, guid, event, action, NULL, 'accepted', NULL,
+           (SELECT json_group_array(id) FROM runs WHERE runs.delivery = latest.id),
+           (SELECT repo_id FROM runs WHERE runs.delivery = latest.id LIMIT 1),
+           (SELECT CAST(substr(place, instr(place, '#') + 1) AS INTEGER) FROM runs WHERE runs.delivery = latest.id LIMIT 1)
+    FROM (SELECT id, received_ms, source, guid, event, action FROM deliveries ORDER BY id DESC LIMIT $1) AS latest)
+ORDER BY at_ms DESC LIMIT $1",
+    postgres: "
+SELECT * FROM (
+    SELECT (value ->> 0)::bigint AS at_ms, value ->> 1 AS source, value ->> 2 AS guid, value ->> 3 AS event,
+           value ->> 4 AS action, (value ->> 5)::bigint AS comment, value ->> 6 AS verdict, value ->> 7 AS why, NULL AS runs,
+           repo, number
+    FROM (SELECT repo, number, records FROM decisions ORDER BY id DESC LIMIT $1) AS latest,
+         json_array_elements(latest.records::json)
+    UNION ALL
+    SELECT received_ms, source, guid, event, action, NULL, 'accepted', NULL,
+           coalesce((SELECT json_agg(id ORDER BY seq)::text FROM runs WHERE runs.delivery = latest.id), '[]'),
+           (SELECT repo_id FROM runs WHERE runs.delivery = latest.id LIMIT 1),
+           (SELECT split_part(place, '#', 2)::bigint FROM runs WHERE runs.delivery = latest.id LIMIT 1)
+    FROM (SELECT id, received_ms, source, guid, event, action FROM deliveries ORDER BY id DESC LIMIT $1) AS latest
+) AS decided
+ORDER BY at_ms DESC LIMIT $1",
+};
+
 pub(crate) const DECIDED: Sql = Sql {
     sqlite: "
 SELECT value FROM json_each($1)
@@ -177,11 +209,27 @@ pub(crate) async fn at_place(
 ) -> Result<Vec<DecisionRecord>, WriteError> {
     let values = [number(repo)?.into(), number(issue)?.into(), limit.into()];
     let rows = reader.rows(AT_PLACE, &values).await?;
-    let decision = |row| Ok(decision(row, repo, issue)?);
+    let decision = |row| Ok(decision(row, Some(repo), Some(issue))?);
     rows.iter().map(decision).collect()
 }
 
-fn decision(row: &Row, repo: u64, issue: u64) -> Result<DecisionRecord, StoreError> {
+pub(crate) async fn recent(
+    reader: &mut Connection<'_>,
+    limit: u32,
+) -> Result<Vec<DecisionRecord>, WriteError> {
+    let rows = reader.rows(RECENT, &[limit.into()]).await?;
+    let decision = |row| {
+        let (repo, number) = (nullable(row, "repo")?, nullable(row, "number")?);
+        Ok(decision(row, repo, number)?)
+    };
+    rows.iter().map(decision).collect()
+}
+
+fn decision(
+    row: &Row,
+    repo: Option<u64>,
+    issue: Option<u64>,
+) -> Result<DecisionRecord, StoreError> {
     let source: String = column(row, "source")?;
     let verdict: String = column(row, "verdict")?;
     let why = nullable::<String>(row, "why")?.unwrap_or_default();
@@ -206,8 +254,8 @@ fn decision(row: &Row, repo: u64, issue: u64) -> Result<DecisionRecord, StoreErr
         event: column(row, "event")?,
         subject: Subject {
             action: nullable(row, "action")?,
-            repo: Some(repo),
-            number: Some(issue),
+            repo,
+            number: issue,
             comment: nullable(row, "comment")?,
         },
         verdict,

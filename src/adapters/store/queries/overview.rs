@@ -226,6 +226,16 @@ pub(crate) async fn output(
     rows.iter().map(portion).collect()
 }
 
+pub(crate) async fn state_of(
+    reader: &mut Connection<'_>,
+    run: &RunId,
+) -> Result<Option<State>, WriteError> {
+    let row = reader
+        .row("SELECT state FROM runs WHERE id = $1", &[run.into()])
+        .await?;
+    Ok(row.as_ref().map(state).transpose()?)
+}
+
 pub(crate) async fn plans(
     reader: &mut Connection<'_>,
     filter: &PlanFilter,

@@ -4,12 +4,10 @@ use crate::engine::settings::Role;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::watch;
-
 use super::{Step, ask, judge, prompts, work};
-use crate::engine::agent::{Agent, Task};
+use crate::engine::agent::{Agent, Task, TurnObserver};
 use crate::engine::effects::StepError;
-use crate::engine::model::agent::{Ending, Limit, Micros, Report, Session, Spent};
+use crate::engine::model::agent::{Ending, Limit, Micros, Report, Session};
 use crate::engine::model::conversation::Conversation;
 use crate::engine::model::failure::Failure;
 use crate::engine::model::progress::{AgentState, Next, Prepared, TurnResult};
@@ -235,7 +233,7 @@ async fn run(
 ) -> Result<TurnResult, StepError> {
     let name = agent.about().name;
     let before = work(context).spent;
-    let (seen, now) = watch::channel(Spent::default());
+    let (seen, now) = TurnObserver::new();
     let clock = Arc::clone(&context.effects.clock);
     let mut working = std::pin::pin!(agent.work(task, &seen, stop.token()));
     loop {
