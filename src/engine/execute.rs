@@ -135,6 +135,8 @@ async fn work(
     if context.progress.started.is_none() {
         context.progress.started = Some(context.effects.clock.now());
         context.remember().await?;
+        let repo = &context.trigger.place.repo;
+        context.effects.store.record_repository(repo).await?;
     }
     let verdict = authorise::hear(context).await?;
     if matches!(verdict, Verdict::Allowed(_) | Verdict::Denied { .. }) {

@@ -26,7 +26,7 @@ use crate::engine::model::plan_entry::PlanEntry;
 use crate::engine::model::progress::Progress;
 use crate::engine::model::run::{RunId, State};
 use crate::engine::model::time::Millis;
-use crate::engine::model::trigger::Trigger;
+use crate::engine::model::trigger::{Repo, Trigger};
 
 /// Maximum number of saved plans that are remembered for each issue or pull request, newest first.
 /// Each takes about 300 bytes and is kept when its run is deleted.
@@ -698,6 +698,9 @@ pub trait Store: Send + Sync + 'static {
     /// command, the most expensive one first. Turns that have not ended are not included. The figures
     /// are kept for [`USAGE_DAYS`] days, longer than the runs.
     async fn usage(&self, repo: u64, since: Millis) -> Result<Vec<CommandUsage>, StoreError>;
+
+    /// Records a repository in which a run is started, by its present name, for lists.
+    async fn record_repository(&self, repo: &Repo) -> Result<(), StoreError>;
 
     /// Records the plan that the leased run has saved, replacing an earlier record of this run, with
     /// its `entry` in the list of plans. The newest [`MAX_SAVED_PLANS`] of a place are kept,

@@ -32,6 +32,7 @@ use planwright::engine::model::plan_entry::PlanEntry;
 use planwright::engine::model::progress::Progress;
 use planwright::engine::model::run::RunId;
 use planwright::engine::model::time::Millis;
+use planwright::engine::model::trigger::Repo;
 use planwright::engine::settings::LateSettings;
 use planwright::engine::store::*;
 use planwright::formats::command::Command;
@@ -300,6 +301,9 @@ impl Store for FakeStore {
         unreachable!()
     }
     async fn record_saved(&self, _: &Lease, _: &SavedPlan, _: &PlanEntry) -> Outcome<()> {
+        unreachable!()
+    }
+    async fn record_repository(&self, _: &Repo) -> Outcome<()> {
         unreachable!()
     }
     async fn append_output(&self, _: &RunId, _: &str, _: Millis) -> Outcome<()> {

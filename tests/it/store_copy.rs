@@ -16,7 +16,7 @@ use planwright::engine::model::intake::{
 };
 use planwright::engine::model::plan_entry::PlanEntry;
 use planwright::engine::model::run::{RunId, State};
-use planwright::engine::model::trigger::Origin;
+use planwright::engine::model::trigger::{Origin, Repo};
 use planwright::engine::store::{
     ActorStanding, AnswerLimits, AuditEntry, BudgetScope, ClaimLimits, CommandRequest, NewRun,
     RunOutcome, SavedPlan, Store, StoreError,
@@ -235,9 +235,22 @@ async fn fill(store: &dyn Store, bytes: usize) {
             replaces: (number == 3).then_some(1),
         };
         store
-            .record_saved(lease, &saved, &PlanEntry::default())
+            .record_saved(
+                lease,
+                &saved,
+                &PlanEntry::new("ann", "Plan \u{1f680}", "nul \0 here"),
+            )
             .await
             .unwrap();
+        let repo = Repo {
+            installation: 5,
+            id: number,
+            owner: "acme".to_owned(),
+            name: format!("search-{number}"),
+        };
+        store.record_repository(&repo).await.unwrap();
+        let output = store.append_output(&lease.run, "printed \u{1f680}\n", at(19));
+        output.await.unwrap();
         let outcome = match number {
             1 => RunOutcome::Succeeded,
             2 => RunOutcome::Failed {

@@ -113,7 +113,7 @@ macro_rules! with_inbox {
 
 /// Rows as the program of that schema would have left them, one script per schema that can still be
 /// met.
-const ROWS: [(i64, &str); 11] = [
+const ROWS: [(i64, &str); 12] = [
     (1, two_runs!()),
     (2, concat!(two_runs!(), with_agents!())),
     (3, concat!(two_runs!(), with_agents!(), with_said!())),
@@ -198,6 +198,22 @@ const ROWS: [(i64, &str); 11] = [
             with_said!(),
             with_asks!(),
             with_saved!(),
+            with_missed!(),
+            with_decisions!(),
+            with_inbox!(),
+        ),
+    ),
+    (
+        12,
+        concat!(
+            two_runs!(),
+            with_usage!(),
+            with_said!(),
+            with_asks!(),
+            "INSERT INTO saved VALUES (1, 'RUN0', '1#1', 1700000000000, 'aa', 'bb', 1, 9, 'https://github.com/o/r/issues/9', 8,
+                                       'octocat', 'Search', 'search');
+             INSERT INTO repositories VALUES (1, 5, 'acme', 'search');
+             INSERT INTO agent_output VALUES (1, 'RUN1', 1700000000000, 'reading');",
             with_missed!(),
             with_decisions!(),
             with_inbox!(),
@@ -340,7 +356,7 @@ async fn other_schemas_are_refused_untouched() {
         (
             "INSERT INTO _sqlx_migrations VALUES (9999, 'later', '', 1, x'00', 0)",
             "the store failed: the database PATH was written by a newer planwright (its schema is 9999, this program \
-             knows 11): install the newer version; nothing was changed",
+             knows 12): install the newer version; nothing was changed",
         ),
         (
             "UPDATE _sqlx_migrations SET checksum = x'00' WHERE version = 1",

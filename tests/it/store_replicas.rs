@@ -265,7 +265,7 @@ async fn refusals_to_open_name_the_place_and_the_remedy() {
     assert_eq!(
         refusal(&url).await,
         "the store failed: the database at HOST:PORT/DATABASE is used by a newer planwright: programs for schema 9 and \
-         later can use it, this one is for 2; install the newer version; nothing was changed"
+         later can use it, this one is for 3; install the newer version; nothing was changed"
     );
 }
 

@@ -11,7 +11,7 @@ use super::database::Turn;
 use super::errors::{WriteError, failed};
 use super::postgres::{self, PostgresDatabase};
 use super::queries::{intake, overview, records, views};
-use super::sql::{Connection, Sql};
+use super::sql::Connection;
 use super::{SqlStore, sqlite};
 use crate::engine::model::intake::DecisionRecord;
 use crate::engine::model::run::{RunId, State};
@@ -26,28 +26,6 @@ use crate::engine::why::RunEvidence;
 
 /// Number of runs of a place that are searched for the one that is being worked on.
 const MAX_RUNS: u32 = 50;
-
-/// Finds a repository by its name, `owner/name`: one in which a run has ended, or among the last 1,000
-/// runs from the newest.
-const REPOSITORY: Sql = Sql {
-    sqlite: "
-SELECT id FROM (
-    SELECT id FROM repositories WHERE lower(owner || '/' || name) = lower($1) ORDER BY id DESC LIMIT 1)
-UNION ALL
-SELECT repo_id FROM (SELECT seq, repo_id FROM runs ORDER BY seq DESC LIMIT 1000) AS latest
-JOIN texts ON texts.run = latest.seq
-WHERE lower(trigger ->> '$.place.repo.owner' || '/' || (trigger ->> '$.place.repo.name')) = lower($1)
-LIMIT 1",
-    postgres: "
-SELECT id FROM (
-    SELECT id FROM repositories WHERE lower(owner || '/' || name) = lower($1) ORDER BY id DESC LIMIT 1) AS known
-UNION ALL
-SELECT repo_id FROM (SELECT seq, repo_id FROM runs ORDER BY seq DESC LIMIT 1000) AS latest
-JOIN texts ON texts.run = latest.seq
-CROSS JOIN LATERAL (SELECT convert_from(trigger, 'UTF8')::json #> '{place,repo}' AS repo) AS place
-WHERE lower(repo ->> 'owner' || '/' || (repo ->> 'name')) = lower($1)
-LIMIT 1",
-};
 
 const DUE: &str = "SELECT run_at_ms FROM runs WHERE id = $1 AND state = 'waiting'";
 
@@ -114,7 +92,7 @@ impl History {
     /// # Errors
     /// The database fails.
     pub async fn repository(&self, full_name: &str) -> Result<Option<u64>, StoreError> {
-        read!(self, repository, full_name)
+        read!(self, overview::repository_named, full_name)
     }
 
     /// Returns at most `limit` decisions about an issue or pull request, newest first.
@@ -261,7 +239,7 @@ impl History {
         read!(self, overview::usage, since, limit)
     }
 
-    /// Returns a repository in which an agent has worked or a plan was saved.
+    /// Returns a repository in which a run was started.
     ///
     /// # Errors
     /// The database fails.
@@ -280,13 +258,6 @@ impl History {
     ) -> Result<Vec<NumberedEntry>, StoreError> {
         read!(self, overview::audit, filter, limit)
     }
-}
-
-async fn repository(
-    reader: &mut Connection<'_>,
-    full_name: &str,
-) -> Result<Option<u64>, WriteError> {
-    reader.scalar(REPOSITORY, &[full_name.into()]).await
 }
 
 async fn due(reader: &mut Connection<'_>, run: &RunId) -> Result<Option<i64>, WriteError> {

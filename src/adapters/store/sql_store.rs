@@ -19,7 +19,7 @@ use super::history::History;
 use super::postgres::{self, PostgresOptions};
 use super::queries::accept::EncodedDelivery;
 use super::queries::{
-    answers, claim, intake, lease, queue, records, replicas, spending, upkeep, views,
+    answers, claim, intake, lease, overview, queue, records, replicas, spending, upkeep, views,
 };
 use super::sql::Sql;
 use super::sqlite::{self, SqliteOptions};
@@ -31,6 +31,7 @@ use crate::engine::model::plan_entry::PlanEntry;
 use crate::engine::model::progress::Progress;
 use crate::engine::model::run::RunId;
 use crate::engine::model::time::Millis;
+use crate::engine::model::trigger::Repo;
 use crate::engine::replicas::{PlannedWrite, Replicas, Slot};
 use crate::engine::store::{
     Accepted, ActorStanding, AnswerDecision, AnswerLimits, AuditEntry, Budget, BudgetScope, Change,
@@ -489,6 +490,10 @@ impl Store for SqlStore {
 
     async fn usage(&self, repo: u64, since: Millis) -> Result<Vec<CommandUsage>, StoreError> {
         read!(self, spending::usage, repo, since)
+    }
+
+    async fn record_repository(&self, repo: &Repo) -> Result<(), StoreError> {
+        write!(self, overview::record_repository, repo)
     }
 
     async fn record_saved(

@@ -71,6 +71,9 @@ async fn copies_answer_as_the_originals() {
             store.close().await;
         }
     }
+    // Lists for people, which `store_copy` fills.
+    let lists = ["agent_output", "repositories"];
+    rows.retain(|table, _| !lists.contains(table));
     let empty: Vec<_> = rows.iter().filter(|(_, rows)| **rows == 0).collect();
     assert!(empty.is_empty(), "{empty:?}");
 }

@@ -94,27 +94,22 @@ WHERE day >= $1
 GROUP BY day, usage.repo, command, installation, owner, name
 ORDER BY day DESC, cost DESC, usage.repo, command LIMIT $2";
 
-/// Records the repository of a run.
-pub(crate) const RECORD_REPOSITORY: Sql = Sql {
-    sqlite: "
+/// Records a repository, unless it is recorded already with the same values.
+const RECORD_REPOSITORY: &str = "
 INSERT INTO repositories (id, installation, owner, name)
-SELECT runs.repo_id, runs.installation, trigger ->> '$.place.repo.owner', trigger ->> '$.place.repo.name'
-FROM runs JOIN texts ON texts.run = runs.seq WHERE runs.id = $1 AND json_valid(trigger)
+SELECT CAST($1 AS BIGINT), CAST($2 AS BIGINT), CAST($3 AS TEXT), CAST($4 AS TEXT)
+WHERE NOT EXISTS (
+    SELECT 1 FROM repositories WHERE id = $1 AND installation = $2 AND owner = $3 AND name = $4)
 ON CONFLICT (id) DO UPDATE SET
-    installation = excluded.installation, owner = excluded.owner, name = excluded.name
-WHERE (repositories.installation, repositories.owner, repositories.name)
-    IS NOT (excluded.installation, excluded.owner, excluded.name)",
-    postgres: "
-INSERT INTO repositories (id, installation, owner, name)
-SELECT runs.repo_id, runs.installation, repo ->> 'owner', repo ->> 'name'
-FROM runs JOIN texts ON texts.run = runs.seq
-CROSS JOIN LATERAL (SELECT convert_from(trigger, 'UTF8')::json #> '{place,repo}' AS repo) AS place
-WHERE runs.id = $1
-ON CONFLICT (id) DO UPDATE SET
-    installation = excluded.installation, owner = excluded.owner, name = excluded.name
-WHERE (repositories.installation, repositories.owner, repositories.name)
-    IS DISTINCT FROM (excluded.installation, excluded.owner, excluded.name)",
-};
+    installation = excluded.installation, owner = excluded.owner, name = excluded.name";
+
+/// Finds a repository by its name, `owner/name`; the newest of several.
+const REPOSITORY_NAMED: &str = "SELECT id FROM repositories WHERE lower(owner || '/' || name) = lower($1) ORDER BY id DESC LIMIT 1";
+
+/// The triggers of the last runs, which need not have been started.
+const LAST_TRIGGERS: &str = "
+SELECT trigger FROM (SELECT seq FROM runs ORDER BY seq DESC LIMIT 1000) AS latest
+JOIN texts ON texts.run = latest.seq ORDER BY latest.seq DESC";
 
 const REPOSITORY: &str = "SELECT id, installation, owner, name FROM repositories WHERE id = $1";
 
@@ -331,6 +326,38 @@ pub(crate) async fn usage(
         })
     };
     Ok(rows.iter().map(usage).collect::<Result<_, _>>()?)
+}
+
+pub(crate) async fn record_repository(
+    connection: &mut Connection<'_>,
+    repo: &Repo,
+) -> Result<(), WriteError> {
+    let values = [
+        number(repo.id)?.into(),
+        number(repo.installation)?.into(),
+        (&repo.owner).into(),
+        (&repo.name).into(),
+    ];
+    connection.execute(RECORD_REPOSITORY, &values).await?;
+    Ok(())
+}
+
+/// Returns the id of the repository with this name, `owner/name`, in any case.
+pub(crate) async fn repository_named(
+    reader: &mut Connection<'_>,
+    full_name: &str,
+) -> Result<Option<u64>, WriteError> {
+    let known = reader.scalar(REPOSITORY_NAMED, &[full_name.into()]).await?;
+    if known.is_some() {
+        return Ok(known);
+    }
+    let triggers: Vec<String> = reader.scalars(LAST_TRIGGERS, &[]).await?;
+    let mut repos = triggers.iter().filter_map(|trigger| {
+        let trigger: Trigger = serde_json::from_str(trigger).ok()?;
+        Some(trigger.place.repo)
+    });
+    let found = repos.find(|repo| repo.full_name().eq_ignore_ascii_case(full_name));
+    Ok(found.map(|repo| repo.id))
 }
 
 pub(crate) async fn repository(

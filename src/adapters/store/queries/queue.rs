@@ -2,7 +2,6 @@
 
 use super::super::errors::WriteError;
 use super::super::sql::{Connection, Lock, Sql, Value, column, json, nullable};
-use super::overview::RECORD_REPOSITORY;
 use crate::engine::model::failure::Code;
 use crate::engine::model::run::{RunId, State};
 use crate::engine::model::time::Millis;
@@ -181,8 +180,6 @@ pub(crate) async fn finish(
     let ended = ended.ok_or_else(|| fenced(lease))?;
     let place: Option<String> = nullable(&ended, "serial")?;
     promote(connection, place.as_slice()).await?;
-    let run = [(&lease.run).into()];
-    connection.execute(RECORD_REPOSITORY, &run).await?;
     connection.commit().await
 }
 

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use super::super::errors::WriteError;
 use super::super::sql::{Connection, Lock, Sql, Value, column, nullable, number};
-use super::overview::RECORD_REPOSITORY;
 use super::queue::{fenced, leased};
 use crate::engine::model::agent::{Spent, Tokens};
 use crate::engine::model::time::Millis;
@@ -115,10 +114,6 @@ pub(crate) async fn begin_turn(
         first.into(),
     ];
     connection.execute(BEGIN, &values).await?;
-    if first {
-        let run = [(&lease.run).into()];
-        connection.execute(RECORD_REPOSITORY, &run).await?;
-    }
     connection.commit().await?;
     Ok(Ok(()))
 }

@@ -1,7 +1,7 @@
 -- What operators look at: names of repositories, plans that can be searched, the output of agents.
 -- A released migration is never edited: a change is a new file.
 
--- Repositories with runs that have ended or used an agent, by the name that was last seen.
+-- Repositories in which runs were started, by the name that was last seen.
 CREATE TABLE repositories (
     id           BIGINT PRIMARY KEY,
     installation BIGINT NOT NULL,
