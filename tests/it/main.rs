@@ -111,6 +111,7 @@ mod simulator_auth;
 mod simulator_code;
 mod simulator_faults;
 mod simulator_log;
+mod simulator_login;
 mod simulator_pages;
 mod simulator_places;
 mod simulator_program;
