@@ -1,7 +1,10 @@
 //! The HTTP server: routes, connection limits, graceful shutdown.
 
 pub mod health;
+pub mod login;
+pub mod secure;
 pub mod server;
+pub mod token;
 
 use std::sync::Arc;
 
@@ -12,7 +15,10 @@ use health::Health;
 
 /// Combines the given routes (the webhook, pages) with `/livez` and `/readyz`.
 pub fn app(routes: Router, health: Arc<Health>) -> Router {
-    routes
-        .merge(health::router(health))
-        .fallback(|| async { (StatusCode::NOT_FOUND, "nothing here\n") })
+    routes.merge(health::router(health)).fallback(nothing_here)
+}
+
+/// Answers requests for paths that do not exist, and for pages without a login.
+async fn nothing_here() -> (StatusCode, &'static str) {
+    (StatusCode::NOT_FOUND, "nothing here\n")
 }

@@ -8,17 +8,20 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use url::Url;
 
 use super::{Failure, database, trouble};
 use crate::adapters::github::{GitHub, GitHubConfig};
 use crate::adapters::redact::Redactor;
 use crate::adapters::web::health::{AppCheck, Health, StoreCheck};
+use crate::adapters::web::login::{self, GitHubLogin, Login};
+use crate::adapters::web::token::OperatorToken;
 use crate::adapters::web::{self, server};
 use crate::adapters::webhook::Receiver;
 use crate::config::{Config, Secrets};
 use crate::engine::clock::Clock;
 use crate::engine::decide::AppSlug;
-use crate::engine::forge::ForgeError;
+use crate::engine::forge::{Forge, ForgeError};
 use crate::engine::intake::Intake;
 use crate::engine::replicas::{Leader, SharedAgents};
 use crate::engine::scan::Scan;
@@ -99,6 +102,13 @@ impl Bot {
         ];
         let health = Arc::new(Health::new(Arc::clone(&clock), checks));
         let app = web::app(receiver.router(&config.server.webhook_path), health);
+        let app = match login(config, secrets, Arc::clone(&github) as _, &clock)? {
+            None => app,
+            Some(login) => {
+                let login = Arc::new(login);
+                login.add_to(app, login::home(&login))
+            }
+        };
         let agent = super::agents::agent(config, secrets, &clock)?;
         let agent = match (agent, &replicas, config.agent.shared_concurrency) {
             (Some(agent), Some(replicas), Some(slots)) => {
@@ -287,6 +297,32 @@ impl Start {
         tracing::info!(slug, "GitHub has confirmed the App");
         Ok(())
     }
+}
+
+/// Creates the login for the pages; `None` if there are none.
+fn login(
+    config: &Config,
+    secrets: &Secrets,
+    forge: Arc<dyn Forge>,
+    clock: &Arc<dyn Clock>,
+) -> Result<Option<Login>, Failure> {
+    let public_url = config.web.url.as_deref().map(Url::parse).transpose();
+    // The configuration is checked.
+    let public_url = public_url.map_err(|error| Failure::failed(format!("web.url: {error}")))?;
+    let token = secrets.web_token.clone().map(OperatorToken::new);
+    let github = match (
+        &public_url,
+        &config.web.client_id,
+        &secrets.web_client_secret,
+    ) {
+        (Some(url), Some(id), Some(secret)) => {
+            let api_url = &config.github.api_url;
+            Some(GitHubLogin::new(url, api_url, id.clone(), secret.clone()))
+        }
+        _ => None,
+    };
+    let clock = Arc::clone(clock);
+    Ok(Login::new(public_url.as_ref(), token, github, forge, clock))
 }
 
 /// Creates the client of the App.

@@ -39,6 +39,7 @@ mod e2e_boxes;
 mod e2e_check;
 mod e2e_crash;
 mod e2e_doctor;
+mod e2e_login;
 mod e2e_outage;
 mod e2e_outsiders;
 mod e2e_places;
