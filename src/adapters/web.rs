@@ -1,7 +1,12 @@
 //! The HTTP server: routes, connection limits, graceful shutdown.
 
+mod assets;
 pub mod health;
+pub mod login;
+pub mod pages;
+pub mod secure;
 pub mod server;
+pub mod token;
 
 use std::sync::Arc;
 
@@ -10,9 +15,15 @@ use axum::http::StatusCode;
 
 use health::Health;
 
+/// The answer where there is nothing, or nothing that the viewer may see.
+const NOTHING_HERE: (StatusCode, &str) = (StatusCode::NOT_FOUND, "nothing here\n");
+
 /// Combines the given routes (the webhook, pages) with `/livez` and `/readyz`.
 pub fn app(routes: Router, health: Arc<Health>) -> Router {
-    routes
-        .merge(health::router(health))
-        .fallback(|| async { (StatusCode::NOT_FOUND, "nothing here\n") })
+    routes.merge(health::router(health)).fallback(nothing_here)
+}
+
+/// Answers requests for paths that do not exist, and for pages without a login.
+async fn nothing_here() -> (StatusCode, &'static str) {
+    NOTHING_HERE
 }

@@ -8,11 +8,15 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use url::Url;
 
 use super::{Failure, database, trouble};
 use crate::adapters::github::{GitHub, GitHubConfig};
 use crate::adapters::redact::Redactor;
 use crate::adapters::web::health::{AppCheck, Health, StoreCheck};
+use crate::adapters::web::login::{GitHubLogin, Login};
+use crate::adapters::web::pages::Pages;
+use crate::adapters::web::token::OperatorToken;
 use crate::adapters::web::{self, server};
 use crate::adapters::webhook::Receiver;
 use crate::config::{Config, Secrets};
@@ -20,7 +24,7 @@ use crate::engine::agent::Agent;
 use crate::engine::agent_output::RecordedAgent;
 use crate::engine::clock::Clock;
 use crate::engine::decide::AppSlug;
-use crate::engine::forge::ForgeError;
+use crate::engine::forge::{Forge, ForgeError};
 use crate::engine::intake::Intake;
 use crate::engine::replicas::{Leader, SharedAgents};
 use crate::engine::scan::Scan;
@@ -46,6 +50,8 @@ pub(super) struct Bot {
     app: axum::Router,
     intake: Arc<Intake>,
     start: Start,
+    /// Ends requests that watch runs when it is cancelled.
+    watching: CancellationToken,
 }
 
 /// What is needed to start the workers.
@@ -77,7 +83,9 @@ impl Bot {
     ) -> Result<Self, Failure> {
         let (store, clock) = database::open(config, secrets, clock).await?;
         let replicas = store.replicas();
+        let history = store.history();
         let store: Arc<dyn Store> = store;
+        let watching = CancellationToken::new();
         let github = github(config, secrets, &clock)?.with_replicas(replicas.clone());
         let github = Arc::new(github);
         let facts = config.facts();
@@ -101,6 +109,22 @@ impl Bot {
         ];
         let health = Arc::new(Health::new(Arc::clone(&clock), checks));
         let app = web::app(receiver.router(&config.server.webhook_path), health);
+        let app = match login(config, secrets, Arc::clone(&github) as _, &clock)? {
+            None => app,
+            Some(login) => {
+                let login = Arc::new(login);
+                let pages = Pages::new(
+                    Arc::clone(&login),
+                    history,
+                    Arc::clone(&store),
+                    Arc::clone(&clock),
+                    &config.engine.web,
+                    config.engine.worker.limits(),
+                    watching.clone(),
+                );
+                login.add_to(app, pages.router())
+            }
+        };
         let agent = super::agents::agent(config, secrets, &clock)?;
         let agent = match (agent, &replicas, config.agent.shared_concurrency) {
             (Some(agent), Some(replicas), Some(slots)) => {
@@ -155,6 +179,7 @@ impl Bot {
             app,
             intake,
             start,
+            watching,
         })
     }
 
@@ -181,6 +206,7 @@ impl Bot {
             app,
             intake,
             start,
+            watching,
         } = self;
         let receiving = async {
             if let Some(listener) = listener {
@@ -208,7 +234,11 @@ impl Bot {
             }
             Ok(())
         };
-        let ((), worked) = tokio::join!(receiving, working);
+        let ending = async {
+            stop.cancelled().await;
+            watching.cancel();
+        };
+        let ((), worked, ()) = tokio::join!(receiving, working, ending);
         intake.close().await;
         store.close().await;
         worked
@@ -293,6 +323,32 @@ impl Start {
         tracing::info!(slug, "GitHub has confirmed the App");
         Ok(())
     }
+}
+
+/// Creates the login for the pages; `None` if there are none.
+fn login(
+    config: &Config,
+    secrets: &Secrets,
+    forge: Arc<dyn Forge>,
+    clock: &Arc<dyn Clock>,
+) -> Result<Option<Login>, Failure> {
+    let public_url = config.web.url.as_deref().map(Url::parse).transpose();
+    // The configuration is checked.
+    let public_url = public_url.map_err(|error| Failure::failed(format!("web.url: {error}")))?;
+    let token = secrets.web_token.clone().map(OperatorToken::new);
+    let github = match (
+        &public_url,
+        &config.web.client_id,
+        &secrets.web_client_secret,
+    ) {
+        (Some(url), Some(id), Some(secret)) => {
+            let api_url = &config.github.api_url;
+            Some(GitHubLogin::new(url, api_url, id.clone(), secret.clone()))
+        }
+        _ => None,
+    };
+    let clock = Arc::clone(clock);
+    Ok(Login::new(public_url.as_ref(), token, github, forge, clock))
 }
 
 /// Creates the client of the App.

@@ -20,6 +20,9 @@ const DESCRIPTION: &str = "Saves implementation plans from conversations as issu
 /// resolve (RFC 2606), so that no deliveries reach anybody.
 const NOWHERE: &str = "https://planwright.invalid";
 
+/// Path to which GitHub sends the browser after a login, below the bot's public address.
+pub const LOGIN_CALLBACK: &str = "/ui/login/github/callback";
+
 /// What differs between the Apps of two installations of the bot.
 #[derive(Debug, Clone)]
 pub struct ManifestOptions<'a> {
@@ -67,6 +70,8 @@ pub struct Manifest {
     description: &'static str,
     hook_attributes: HookAttributes,
     redirect_url: String,
+    /// Where GitHub may send people after a login.
+    callback_urls: Vec<String>,
     public: bool,
     request_oauth_on_install: bool,
     default_permissions: Map<String, Value>,
@@ -113,12 +118,18 @@ impl Manifest {
                 active: true,
             },
             redirect_url: options.redirect_url.to_string(),
+            callback_urls: options.url.map(callback_url).into_iter().collect(),
             public: false,
             request_oauth_on_install: false,
             default_permissions: permissions.into_iter().collect(),
             default_events: EVENTS.map(|event| event.name),
         })
     }
+}
+
+/// Returns the callback URL of the login: the pages are at the root of the host.
+fn callback_url(url: &Url) -> String {
+    format!("{}{LOGIN_CALLBACK}", url.origin().ascii_serialization())
 }
 
 /// Returns why GitHub cannot deliver to an address.
@@ -187,6 +198,7 @@ mod tests {
                 "description": DESCRIPTION,
                 "hook_attributes": { "url": "https://bot.example.com/webhook", "active": true },
                 "redirect_url": "http://127.0.0.1:4000/setup/created",
+                "callback_urls": ["https://bot.example.com/ui/login/github/callback"],
                 "public": false,
                 "request_oauth_on_install": false,
                 "default_permissions": {
@@ -201,7 +213,10 @@ mod tests {
             found["hook_attributes"],
             json!({ "url": "https://planwright.invalid/webhook", "active": true })
         );
+        assert_eq!(found["callback_urls"], json!([]));
         let found = manifest("x", Some("https://example.com/planwright")).unwrap();
+        let callback = "https://example.com/ui/login/github/callback";
+        assert_eq!(found["callback_urls"], json!([callback]));
         let hook = &found["hook_attributes"]["url"];
         assert_eq!(hook, "https://example.com/planwright/webhook");
     }

@@ -43,6 +43,8 @@ pub(crate) struct Manifest {
     pub(crate) hook_attributes: Option<Hook>,
     pub(crate) redirect_url: Option<String>,
     #[serde(default)]
+    pub(crate) callback_urls: Vec<String>,
+    #[serde(default)]
     pub(crate) default_permissions: BTreeMap<String, String>,
     #[serde(default)]
     pub(crate) default_events: Vec<String>,

@@ -23,7 +23,7 @@ const MAX_JWT_LIFETIME: f64 = 600.0;
 const CLOCK_SKEW: f64 = 5.0;
 
 /// Returns `length` random letters and digits.
-fn random_text(length: usize) -> String {
+pub(crate) fn random_text(length: usize) -> String {
     rand::rng()
         .sample_iter(Alphanumeric)
         .take(length)
@@ -49,6 +49,16 @@ pub(crate) fn installation_token(format: TokenFormat, app: u64) -> String {
 /// Generates a person's fine-grained token.
 pub(crate) fn personal_token() -> String {
     format!("github_pat_{}", random_text(82))
+}
+
+/// Generates the token of a person who has logged in through the App.
+pub(crate) fn user_token() -> String {
+    format!("ghu_{}", random_text(36))
+}
+
+/// Generates a token with which a user's token could be renewed.
+pub(crate) fn refresh_token() -> String {
+    format!("ghr_{}", random_text(76))
 }
 
 /// Returns the 403 for a suspended installation.

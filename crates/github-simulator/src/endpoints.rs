@@ -7,6 +7,7 @@ mod comments;
 mod issues;
 mod labels;
 mod manifest;
+mod oauth;
 mod reactions;
 mod repository;
 mod search;
@@ -35,6 +36,7 @@ pub(crate) fn handle(state: &mut State, request: &ApiRequest) -> ApiResult {
             app::handle(state, request, rest)
         }
         ("POST", ["app-manifests", code, "conversions"]) => manifest::convert(state, request, code),
+        ("POST", ["login", "oauth", "access_token"]) => Ok(oauth::access_token(state, request)),
         ("GET", ["repos", owner, name, "installation"]) => {
             state.check_jwt(authorization)?;
             app::installation_for(state, request, owner, name)

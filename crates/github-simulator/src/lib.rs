@@ -55,6 +55,7 @@
 //! | `options`, `urls`, `state` | the state and lookups in it |
 //! | `json`, `webhooks`, `actions`, `registration` | JSON of objects, webhook events, changes that send events, new Apps |
 //! | `response`, `request`, `auth`, `rate_limit`, `repository_call` | parts of a call to the API |
+//! | `oauth` | logins of people through the App |
 //! | `endpoints`, `archives`, `attachments`, `pages` | handlers of requests |
 //! | `shared`, `server`, `sender` | HTTP server and webhook sender |
 //! | `simulator` | the handle that tests use, and the same over HTTP |
@@ -72,6 +73,7 @@ mod faults;
 mod json;
 mod keys;
 pub mod model;
+mod oauth;
 mod options;
 mod pages;
 mod rate_limit;

@@ -488,6 +488,17 @@ impl Token {
     }
 }
 
+/// A login through the App that a person has confirmed.
+#[derive(Debug, Clone)]
+pub(crate) struct Authorization {
+    /// Account id.
+    pub(crate) person: u64,
+    pub(crate) redirect_uri: String,
+    /// SHA-256 of the verifier that the exchange needs, in base64url.
+    pub(crate) code_challenge: Option<String>,
+    pub(crate) created: DateTime<Utc>,
+}
+
 /// The account that performs an action.
 #[derive(Debug, Clone)]
 pub(crate) struct Actor {

@@ -36,6 +36,11 @@ pub struct SimulatorOptions {
     pub permissions: BTreeMap<String, String>,
     /// Events that the App is subscribed to. `installation` and `ping` are sent in any case.
     pub events: Vec<String>,
+    /// Client secret of the App, for logins of people; see
+    /// [`Simulator::client_id`](crate::Simulator::client_id).
+    pub client_secret: SecretString,
+    /// Callback URLs of the App, to which people may be sent after a login.
+    pub callback_urls: Vec<String>,
     /// Whether each delivery goes to all `targets`, as copies with GUIDs of their own, instead of
     /// to one of them.
     pub broadcast: bool,
@@ -50,7 +55,8 @@ pub struct SimulatorOptions {
 
 impl SimulatorOptions {
     /// Returns the options of an App with id 4711 that may write issues, pull requests and checks
-    /// and read contents, on a free port, with classic tokens and without a webhook URL.
+    /// and read contents, on a free port, with classic tokens, a random client secret and without a
+    /// webhook URL.
     pub fn new(
         slug: &str,
         clock: Arc<dyn Clock>,
@@ -78,6 +84,8 @@ impl SimulatorOptions {
             events: ["issue_comment", "issues", "label", "pull_request"]
                 .map(str::to_owned)
                 .into(),
+            client_secret: uuid::Uuid::new_v4().simple().to_string().into(),
+            callback_urls: Vec::new(),
             broadcast: false,
             control: false,
             first_id: FIRST_ID,

@@ -5,6 +5,7 @@ mod apps;
 mod checks;
 mod forms;
 mod html;
+mod oauth;
 
 use std::fmt::Write as _;
 
@@ -34,6 +35,9 @@ const AVATAR_COLOURS: [&str; 6] = [
 pub(crate) fn handle(state: &mut State, request: &ApiRequest) -> Response {
     let path = request.segments();
     if let Some(response) = apps::handle(state, request, &path) {
+        return response;
+    }
+    if let Some(response) = oauth::handle(state, request, &path) {
         return response;
     }
     let found = match (request.method.as_str(), path.as_slice()) {

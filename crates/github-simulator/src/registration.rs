@@ -72,7 +72,11 @@ impl State {
             permissions,
             events: manifest.default_events,
             created: self.now(),
+            client_secret: credentials.client_secret.clone(),
+            callback_urls: manifest.callback_urls,
         };
+        self.authorizations.clear();
+        self.authorized.clear();
         self.installations.clear();
         self.tokens.clear();
         let hook = manifest.hook_attributes.filter(|hook| hook.active);

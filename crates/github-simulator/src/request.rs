@@ -82,11 +82,12 @@ impl ApiRequest {
         }
     }
 
-    /// Returns whether the request is for the API rather than for a page: by its path, or because
-    /// it asks for JSON.
+    /// Returns whether a program makes the request, rather than a browser for a page: by its path,
+    /// or because it asks for JSON.
     pub(crate) fn is_api(&self) -> bool {
         let first = self.path.first();
         first.is_some_and(|first| API_ROOTS.contains(&first.as_str()))
+            || self.path == ["login", "oauth", "access_token"]
             || self.urls.api != self.urls.web
             || self
                 .header("accept")

@@ -1,6 +1,6 @@
 //! The state of the simulated GitHub and lookups in it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,8 +15,8 @@ use crate::clock::Clock;
 use crate::error::{Result, SimulatorError};
 use crate::faults::WebhookFault;
 use crate::model::{
-    Actor, ArchiveToken, Attachment, Comment, Delivery, Installation, Issue, Repository, Role,
-    Token, TokenFormat, TokenOwner, User, UserKind,
+    Actor, ArchiveToken, Attachment, Authorization, Comment, Delivery, Installation, Issue,
+    Repository, Role, Token, TokenFormat, TokenOwner, User, UserKind,
 };
 use crate::options::SimulatorOptions;
 use crate::urls::BaseUrls;
@@ -44,6 +44,9 @@ pub(crate) struct App {
     pub(crate) permissions: BTreeMap<String, String>,
     pub(crate) events: Vec<String>,
     pub(crate) created: DateTime<Utc>,
+    pub(crate) client_secret: SecretString,
+    /// Where people may be sent after a login.
+    pub(crate) callback_urls: Vec<String>,
 }
 
 impl App {
@@ -80,6 +83,10 @@ pub(crate) struct State {
     pub(crate) app: App,
     /// Apps whose credentials were not fetched yet, by code.
     pub(crate) registrations: BTreeMap<String, Registration>,
+    /// Confirmed logins through the App, by code.
+    pub(crate) authorizations: BTreeMap<String, Authorization>,
+    /// Ids of the people who have confirmed a login.
+    pub(crate) authorized: BTreeSet<u64>,
     pub(crate) token_format: TokenFormat,
     pub(crate) comment_placeholder: String,
     pub(crate) users: Vec<User>,
@@ -133,8 +140,12 @@ impl State {
                 permissions: options.permissions,
                 events: options.events,
                 created: options.clock.now(),
+                client_secret: options.client_secret,
+                callback_urls: options.callback_urls,
             },
             registrations: BTreeMap::new(),
+            authorizations: BTreeMap::new(),
+            authorized: BTreeSet::new(),
             token_format: options.token_format,
             comment_placeholder: options.comment_placeholder,
             visitor: None,

@@ -69,6 +69,8 @@ pub(crate) struct Options {
     pub(crate) named: bool,
     /// A library that is loaded into the last process.
     pub(crate) preload: Option<PathBuf>,
+    /// The App's client secret, for logins of people.
+    pub(crate) client_secret: Option<String>,
 }
 
 /// A clock that is ahead of the system clock by a number of milliseconds.
@@ -146,6 +148,9 @@ impl System {
             SecretString::from(SECRET),
         );
         settings.token_format = options.token_format;
+        if let Some(secret) = options.client_secret {
+            settings.client_secret = SecretString::from(secret);
+        }
         let (outer, inner) = (gate.clone(), tap.clone());
         let sim = Simulator::start_wrapped(settings, |router| outer.wrap(inner.wrap(router)));
         let sim = sim.await.unwrap();
@@ -334,6 +339,15 @@ impl System {
         let target = address.map(|address| format!("http://{address}/webhook"));
         self.bots[number] = Some((child, target));
         self.aim();
+    }
+
+    /// Returns the address of the first process, which listens.
+    pub(crate) fn url(&self) -> String {
+        let target = self.bots[0]
+            .as_ref()
+            .and_then(|(_, target)| target.as_deref());
+        let target = target.expect("the bot listens");
+        target.trim_end_matches("/webhook").to_owned()
     }
 
     /// Directs webhooks to the processes that run.

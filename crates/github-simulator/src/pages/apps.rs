@@ -43,7 +43,7 @@ pub(super) fn handle(state: &mut State, request: &ApiRequest, path: &[&str]) -> 
     Some(response)
 }
 
-fn refused(status: StatusCode, why: &str, errors: &[String]) -> Response {
+pub(super) fn refused(status: StatusCode, why: &str, errors: &[String]) -> Response {
     let mut main = format!("<h1 class=\"title\">{}</h1>\n<ul>\n", escape(why));
     for error in errors {
         let _ = writeln!(main, "<li>{}</li>", escape(error));
@@ -97,18 +97,23 @@ fn propose(state: &State, request: &ApiRequest, owner: &User) -> Response {
         name = escape(&manifest.name),
     );
     let mut response = super::page(StatusCode::OK, html::page("Create GitHub App", "", &main));
-    // Browsers apply `form-action` to the redirect that answers the form, too.
     let target = manifest.redirect_url.as_deref().map(Url::parse);
-    if let Some(Ok(target)) = target
-        && let Ok(policy) = HeaderValue::from_str(&format!(
-            "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self' {}; frame-ancestors 'none'",
-            target.origin().ascii_serialization()
-        ))
-    {
+    if let Some(Ok(target)) = target {
+        allow_forms_to(&mut response, &target);
+    }
+    response
+}
+
+/// Lets the form of a page be answered with a redirect to another site: browsers apply `form-action`
+/// to that, too.
+pub(super) fn allow_forms_to(response: &mut Response, target: &Url) {
+    if let Ok(policy) = HeaderValue::from_str(&format!(
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self' {}; frame-ancestors 'none'",
+        target.origin().ascii_serialization()
+    )) {
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     }
-    response
 }
 
 /// Registers the App and sends the visitor back to the site that the manifest came from.

@@ -135,6 +135,8 @@ pub enum Operation {
     Visit { login: String },
     /// Creates a token of a person with write permission for issues.
     CreateToken { login: String },
+    /// Sets the callback URLs of the App, and returns its client id and client secret.
+    SetCallbackUrls { urls: Vec<String> },
     /// Sets the webhook URLs.
     SetTargets { urls: Vec<String> },
     /// Sends the event `ping`.
@@ -405,6 +407,11 @@ impl Simulator {
             }
             O::CreateToken { login } => {
                 json!({ "token": self.writing_token(login).expose_secret() })
+            }
+            O::SetCallbackUrls { urls } => {
+                self.set_callback_urls(urls.clone());
+                let secret = self.client_secret();
+                json!({ "client_id": self.client_id(), "client_secret": secret.expose_secret() })
             }
             O::SetTargets { urls } => {
                 self.set_targets(urls.clone());

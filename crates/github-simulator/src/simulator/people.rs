@@ -423,6 +423,21 @@ impl Simulator {
         self.shared
             .with(|state| state.visitor = Some(state.person(login)));
     }
+
+    /// Returns the client id of the App.
+    pub fn client_id(&self) -> String {
+        self.shared.with(|state| state.app.client_id())
+    }
+
+    /// Returns the client secret of the App.
+    pub fn client_secret(&self) -> SecretString {
+        self.shared.with(|state| state.app.client_secret.clone())
+    }
+
+    /// Sets the callback URLs of the App, to which people may be sent after a login.
+    pub fn set_callback_urls(&self, urls: Vec<String>) {
+        self.shared.with(|state| state.app.callback_urls = urls);
+    }
 }
 
 /// Webhooks.

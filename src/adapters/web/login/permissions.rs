@@ -1,0 +1,124 @@
+//! What people may do in repositories, as GitHub says, remembered for a short time.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::engine::forge::{Access, Forge};
+use crate::engine::model::time::Millis;
+use crate::engine::model::trigger::Repo;
+use crate::formats::command::Permission;
+
+/// Time for which an answer is reused: a person who loses access is shut out after it.
+const MEMORY: Duration = Duration::from_mins(5);
+
+/// Maximum number of answers that are remembered, about 2 MB.
+const MAX_REMEMBERED: usize = 10_000;
+
+/// Answers by person and repository.
+#[derive(Default)]
+pub(super) struct Permissions(Mutex<HashMap<(u64, Repo), Answer>>);
+
+#[derive(Clone, Copy)]
+struct Answer {
+    at: Millis,
+    permission: Option<Permission>,
+}
+
+impl Answer {
+    fn is_recent(&self, now: Millis) -> bool {
+        now >= self.at && now.since(self.at) < MEMORY
+    }
+}
+
+impl Permissions {
+    /// Returns the permission of a person, given by account id and login, in a repository. Logins
+    /// can be given to other accounts, so that GitHub's answer must be about the same id.
+    pub(super) async fn of(
+        &self,
+        forge: &dyn Forge,
+        now: Millis,
+        (id, login): (u64, &str),
+        repo: &Repo,
+    ) -> Option<Permission> {
+        let key = (id, repo.clone());
+        if let Some(answer) = self.recall(&key, now) {
+            return answer.permission;
+        }
+        let permission = match forge.access(repo, login).await {
+            Ok(Access {
+                user_id,
+                permission,
+            }) => permission.filter(|_| user_id == id),
+            Err(error) => {
+                tracing::info!(%error, "no permission to see pages: GitHub did not confirm it");
+                return None;
+            }
+        };
+        self.remember(
+            key,
+            Answer {
+                at: now,
+                permission,
+            },
+        );
+        permission
+    }
+
+    fn recall(&self, key: &(u64, Repo), now: Millis) -> Option<Answer> {
+        let answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = answers.get(key).copied();
+        answer.filter(|answer| answer.is_recent(now))
+    }
+
+    fn remember(&self, key: (u64, Repo), answer: Answer) {
+        let mut answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if answers.len() >= MAX_REMEMBERED {
+            answers.retain(|_, other| other.is_recent(answer.at));
+        }
+        if answers.len() >= MAX_REMEMBERED {
+            answers.clear();
+        }
+        answers.insert(key, answer);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    #[test]
+    fn answers_are_forgotten_in_time_and_for_lack_of_room() {
+        let permissions = Permissions::default();
+        let repo = Repo {
+            installation: 1,
+            id: 2,
+            owner: "acme".to_owned(),
+            name: "search".to_owned(),
+        };
+        let answer = |at| Answer {
+            at: Millis(at),
+            permission: Some(Permission::Read),
+        };
+        let length = || permissions.0.lock().unwrap().len();
+        let full = u64::try_from(MAX_REMEMBERED).unwrap();
+        for person in 0..full {
+            permissions.remember((person, repo.clone()), answer(1_000));
+        }
+        let recall = |person, now| permissions.recall(&(person, repo.clone()), Millis(now));
+        assert!(recall(0, 1_000).is_some());
+        assert!(recall(0, 300_999).is_some());
+        assert!(recall(0, 301_000).is_none());
+        assert!(recall(0, 999).is_none(), "the clock was set back");
+        assert!(recall(full, 1_000).is_none());
+        permissions.remember((full, repo.clone()), answer(2_000));
+        assert_eq!(length(), 1);
+        for person in 0..full - 1 {
+            permissions.remember((person, repo.clone()), answer(301_000));
+        }
+        permissions.remember((full + 1, repo.clone()), answer(302_500));
+        assert_eq!(length(), MAX_REMEMBERED, "the old one is forgotten");
+    }
+}
