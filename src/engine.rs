@@ -18,6 +18,7 @@ pub mod intake;
 pub mod knowledge;
 pub mod local_save;
 pub mod messages;
+pub mod metrics;
 pub mod model;
 pub mod planner;
 pub mod prompt;

@@ -11,8 +11,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Failure, database, trouble};
 use crate::adapters::github::{GitHub, GitHubConfig};
+use crate::adapters::metrics::Exporter;
 use crate::adapters::redact::Redactor;
 use crate::adapters::web::health::{AppCheck, Health, StoreCheck};
+use crate::adapters::web::metrics::MetricsPage;
+use crate::adapters::web::token::OperatorToken;
 use crate::adapters::web::{self, server};
 use crate::adapters::webhook::Receiver;
 use crate::config::{Config, Secrets};
@@ -73,6 +76,13 @@ impl Bot {
         secrets: &Secrets,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, Failure> {
+        // Before anything that records metrics.
+        let exporter = secrets.web_token.as_ref().map(|token| {
+            let exporter = Exporter::install(clock.now());
+            exporter.map(|exporter| (exporter, OperatorToken::new(token)))
+        });
+        let exporter = exporter.transpose();
+        let exporter = exporter.map_err(|error| Failure::failed(error.to_string()))?;
         let (store, clock) = database::open(config, secrets, clock).await?;
         let replicas = store.replicas();
         let store: Arc<dyn Store> = store;
@@ -98,7 +108,13 @@ impl Bot {
             Box::new(AppCheck(unconfirmed.subscribe())) as _,
         ];
         let health = Arc::new(Health::new(Arc::clone(&clock), checks));
-        let app = web::app(receiver.router(&config.server.webhook_path), health);
+        let mut routes = receiver.router(&config.server.webhook_path);
+        if let Some((exporter, token)) = exporter {
+            let (store, github, clock) = (store.clone(), github.clone(), clock.clone());
+            let page = MetricsPage::new(exporter, token, store, github, clock);
+            routes = routes.merge(page.router());
+        }
+        let app = web::app(routes, health);
         let agent = super::agents::agent(config, secrets, &clock)?;
         let agent = match (agent, &replicas, config.agent.shared_concurrency) {
             (Some(agent), Some(replicas), Some(slots)) => {

@@ -361,6 +361,13 @@ impl System {
         self.aim();
     }
 
+    /// Returns the URL of a path of the bot's first process.
+    pub(crate) fn url(&self, path: &str) -> String {
+        let (_, webhook) = self.bots[0].as_ref().expect("the bot runs");
+        let webhook = webhook.as_deref().expect("the bot listens");
+        webhook.replace("/webhook", path)
+    }
+
     /// Returns the lines of the bot's log, those of all processes together.
     pub(crate) fn log(&self) -> Vec<String> {
         self.log.lock().unwrap().clone()
