@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use metrics::{KeyName, Recorder as _, SharedString};
-use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
+use metrics_exporter_prometheus::{
+    BuildError, Matcher, PrometheusBuilder, PrometheusHandle, PrometheusRecorder,
+};
 
 use crate::engine::metrics::{ALL, Kind, initialise};
 use crate::engine::model::time::Millis;
@@ -47,8 +49,7 @@ pub fn recorder() -> Result<PrometheusRecorder, BuildError> {
     Ok(recorder)
 }
 
-/// Writes the metrics of this process as text. Cheap to clone.
-#[derive(Clone)]
+/// Writes the metrics of this process as text.
 pub struct Exporter(PrometheusHandle);
 
 impl Exporter {

@@ -130,6 +130,15 @@ impl Metric {
         with_recorder(|recorder| recorder.register_histogram(&key, &METADATA))
     }
 
+    /// Creates the series with these values of its labels.
+    fn create(&self, values: &[&'static str]) {
+        match self.kind {
+            Kind::Counter => self.counter(values).increment(0),
+            Kind::Gauge => self.gauge(values).set(0.0),
+            Kind::Histogram(_) => drop(self.histogram(values)),
+        }
+    }
+
     fn key(&self, values: &[&'static str]) -> Key {
         debug_assert_eq!(self.labels.len(), values.len(), "{}", self.name);
         let labels = self.labels.iter().zip(values);
@@ -256,6 +265,9 @@ impl Default for Deliveries {
     }
 }
 
+/// Kinds of tokens: input that was not cached, input that was, and output.
+const TOKEN_KINDS: [&str; 3] = ["input", "cached_input", "output"];
+
 /// Counts a run that ended. `duration` is the time since its acceptance; `None` for a run that was
 /// repeated.
 pub fn run_ended(command: Command, state: State, code: Option<Code>, duration: Option<Duration>) {
@@ -278,11 +290,9 @@ pub async fn agent_turn(command: Command, work: impl Future<Output = Report>) ->
         .counter(&[command, report.ending.name()])
         .increment(1);
     let tokens = report.spent.tokens;
-    for (kind, count) in [
-        ("input", tokens.input.saturating_sub(tokens.cached)),
-        ("cached_input", tokens.cached),
-        ("output", tokens.output),
-    ] {
+    let uncached = tokens.input.saturating_sub(tokens.cached);
+    let counts = [uncached, tokens.cached, tokens.output];
+    for (kind, count) in TOKEN_KINDS.into_iter().zip(counts) {
         AGENT_TOKENS.counter(&[kind]).increment(count);
     }
     AGENT_COST
@@ -446,9 +456,7 @@ impl StoreMeter {
         if let Err(error) = result
             && let Some(kind) = error.kind()
         {
-            STORE_ERRORS
-                .counter(&[operation.name(), kind])
-                .increment(1);
+            STORE_ERRORS.counter(&[operation.name(), kind]).increment(1);
         }
     }
 }
@@ -472,51 +480,55 @@ pub fn initialise(now: Millis) {
         SCAN_COMPLETED,
         STORE_UP,
     ] {
-        metric.gauge(&[]).set(0.0);
+        metric.create(&[]);
     }
     GITHUB_BUDGET.gauge(&[]).set(f64::NAN);
-    Deliveries::new();
+    for source in SOURCES {
+        for decision in DECISIONS {
+            DELIVERIES.create(&[source.name(), decision]);
+        }
+    }
     for reason in REFUSALS {
-        WEBHOOKS_REFUSED.counter(&[reason]);
+        WEBHOOKS_REFUSED.create(&[reason]);
     }
     for state in State::ALL {
-        RUNS.gauge(&[state.name()]).set(0.0);
+        RUNS.create(&[state.name()]);
     }
     for command in REGISTRY.iter().map(|spec| spec.name) {
-        RUN_DURATION.histogram(&[command]);
-        RUNS_ENDED.counter(&[command, State::Succeeded.name(), NO_CODE]);
+        RUN_DURATION.create(&[command]);
+        RUNS_ENDED.create(&[command, State::Succeeded.name(), NO_CODE]);
         for code in Code::ALL {
             let state = match code {
                 Code::Cancelled => State::Cancelled,
                 _ => State::Failed,
             };
-            RUNS_ENDED.counter(&[command, state.name(), code.name()]);
+            RUNS_ENDED.create(&[command, state.name(), code.name()]);
         }
     }
     for (_, kind) in EFFECT_KINDS {
         for outcome in EffectOutcome::ALL {
-            EFFECTS.counter(&[kind, outcome.name()]);
+            EFFECTS.create(&[kind, outcome.name()]);
         }
     }
     for class in RequestClass::ALL {
-        GITHUB_DURATION.histogram(&[class.name()]);
+        GITHUB_DURATION.create(&[class.name()]);
         for outcome in REQUEST_OUTCOMES {
-            GITHUB_REQUESTS.counter(&[class.name(), outcome]);
+            GITHUB_REQUESTS.create(&[class.name(), outcome]);
         }
     }
     for command in [Command::SavePlan, Command::Plan, Command::Research] {
-        AGENT_COST.histogram(&[command.name()]);
+        AGENT_COST.create(&[command.name()]);
         for outcome in Ending::NAMES {
-            AGENT_TURNS.counter(&[command.name(), outcome]);
+            AGENT_TURNS.create(&[command.name(), outcome]);
         }
     }
-    for kind in ["input", "cached_input", "output"] {
-        AGENT_TOKENS.counter(&[kind]);
+    for kind in TOKEN_KINDS {
+        AGENT_TOKENS.create(&[kind]);
     }
-    StoreMeter::new();
     for operation in StoreOperation::ALL {
+        STORE_DURATION.create(&[operation.name()]);
         for kind in StoreError::KINDS {
-            STORE_ERRORS.counter(&[operation.name(), kind]);
+            STORE_ERRORS.create(&[operation.name(), kind]);
         }
     }
 }

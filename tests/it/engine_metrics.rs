@@ -44,7 +44,8 @@ async fn turns_of_agents_are_counted_with_tokens_and_costs() {
     assert!((start - 1.5).abs() < f64::EPSILON, "{start}");
 
     rig.forge.open(8, "Another", &[PLAN]);
-    rig.deliver(rig.trigger(Command::SavePlan, "ada", 7, 8)).await;
+    rig.deliver(rig.trigger(Command::SavePlan, "ada", 7, 8))
+        .await;
     rig.settle().await;
     let now = Metrics::parse(&exporter.render());
     assert!(now.sum(turns, &[("outcome", "deadline")]) >= 1.0);
@@ -73,7 +74,8 @@ async fn the_number_of_series_does_not_grow_with_issues_and_people() {
             2..5 => Command::Cancel,
             _ => Command::Help,
         };
-        rig.deliver(rig.trigger(command, &login, number, number)).await;
+        rig.deliver(rig.trigger(command, &login, number, number))
+            .await;
         worker.step().await.unwrap();
     }
     rig.settle().await;
@@ -143,7 +145,11 @@ fn the_documentation_lists_all_metrics() {
         let labels: Vec<String> = metric.labels.iter().map(|one| format!("`{one}`")).collect();
         let help = metric.help.trim_end_matches('.');
         let help = help.replace("store.retention_days", "`store.retention_days`");
-        format!("| `{}` | {kind} | {} | {help} |", metric.name, labels.join(", "))
+        format!(
+            "| `{}` | {kind} | {} | {help} |",
+            metric.name,
+            labels.join(", ")
+        )
     });
     assert_eq!(rows, expected.collect::<Vec<_>>());
 }

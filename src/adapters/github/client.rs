@@ -424,9 +424,7 @@ impl ApiClient {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let budgets = installations.values();
-        budgets
-            .filter_map(|one| one.rate_limit.budget(now))
-            .min()
+        budgets.filter_map(|one| one.rate_limit.budget(now)).min()
     }
 }
 

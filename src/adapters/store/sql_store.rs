@@ -52,6 +52,17 @@ pub struct SqlStore {
     meter: StoreMeter,
 }
 
+/// Waits for an operation of this class and measures it. A macro, because a function would keep the
+/// operation's future twice.
+macro_rules! measure {
+    ($store:ident, $class:expr, $operation:block) => {{
+        let start = Instant::now();
+        let result: Result<_, StoreError> = async $operation.await;
+        $store.meter.record($class, start.elapsed(), &result);
+        result
+    }};
+}
+
 /// Executes and measures an operation on a connection for writing. One that was rolled back because
 /// of others at the same time is executed again.
 macro_rules! write {
@@ -59,7 +70,7 @@ macro_rules! write {
         write!($store as StoreOperation::Write, $operation $(, $argument)*)
     };
     ($store:ident as $class:path, $operation:path $(, $argument:expr)*) => {
-        $store.measure($class, async {
+        measure!($store, $class, {
             let mut conflicts = 0;
             loop {
                 let mut turn = $store.database.writer().await?;
@@ -73,18 +84,18 @@ macro_rules! write {
                     break result;
                 }
             }
-        }).await
+        })
     };
 }
 
 /// Executes and measures an operation on a connection for reading.
 macro_rules! read {
     ($store:ident, $operation:path $(, $argument:expr)*) => {
-        $store.measure(StoreOperation::Read, async {
+        measure!($store, StoreOperation::Read, {
             let mut turn = $store.database.reader().await?;
             let result = $operation(&mut turn.connection() $(, $argument)*).await;
             turn.end(result)
-        }).await
+        })
     };
 }
 
@@ -165,18 +176,6 @@ impl SqlStore {
         }
     }
 
-    /// Waits for an operation of this class and measures it.
-    async fn measure<T>(
-        &self,
-        class: StoreOperation,
-        operation: impl Future<Output = Result<T, StoreError>>,
-    ) -> Result<T, StoreError> {
-        let start = Instant::now();
-        let result = operation.await;
-        self.meter.record(class, start.elapsed(), &result);
-        result
-    }
-
     /// Takes back every lease, as [`SqlStore::open_sqlite`] does. Returns the number of runs.
     ///
     /// Times ahead of `now` count as set by a clock that has been put back since: no waiting run is
@@ -219,7 +218,7 @@ async fn write(database: Arc<Database>, pending: mpsc::Receiver<Pending>, stop: 
 #[async_trait]
 impl Store for SqlStore {
     async fn accept(&self, delivery: NewDelivery) -> Result<Accepted, StoreError> {
-        self.measure(StoreOperation::Accept, async {
+        measure!(self, StoreOperation::Accept, {
             let (result, stored) = oneshot::channel();
             let delivery = EncodedDelivery::new(delivery)?;
             self.queue
@@ -230,7 +229,6 @@ impl Store for SqlStore {
                 })?;
             stored.await.unwrap_or_else(|_| Err(errors::closed()))
         })
-        .await
     }
 
     async fn record_decisions(&self, decisions: &[DecisionRecord]) -> Result<(), StoreError> {

@@ -19,7 +19,7 @@ use crate::adapters::github::GitHub;
 use crate::adapters::metrics::Exporter;
 use crate::engine::clock::Clock;
 use crate::engine::metrics::{
-    GITHUB_BUDGET, HTTP_IN_FLIGHT, OLDEST_READY, Running, RUNS, STORE_UP,
+    GITHUB_BUDGET, HTTP_IN_FLIGHT, OLDEST_READY, RUNS, Running, STORE_UP,
 };
 use crate::engine::model::run::State as RunState;
 use crate::engine::model::time::Millis;
@@ -81,7 +81,10 @@ impl MetricsPage {
         }
         *refreshed = Some(now);
         #[expect(clippy::cast_precision_loss, reason = "budgets are small")]
-        let budget = self.github.lowest_budget().map_or(f64::NAN, |left| left as f64);
+        let budget = self
+            .github
+            .lowest_budget()
+            .map_or(f64::NAN, |left| left as f64);
         GITHUB_BUDGET.gauge(&[]).set(budget);
         let counts = match timeout(STORE_TIMEOUT, self.store.counts()).await {
             Ok(Ok(counts)) => Some(counts),
@@ -94,7 +97,9 @@ impl MetricsPage {
                 None
             }
         };
-        STORE_UP.gauge(&[]).set(f64::from(u8::from(counts.is_some())));
+        STORE_UP
+            .gauge(&[])
+            .set(f64::from(u8::from(counts.is_some())));
         for state in RunState::ALL {
             let value = counts.as_ref().map_or(f64::NAN, |counts| {
                 let mut states = counts.by_state.iter();

@@ -14,7 +14,7 @@ pub(crate) fn token() -> (&'static str, String) {
 }
 
 /// A time series: the name of the sample and its labels.
-type Series = (String, BTreeMap<String, String>);
+pub(crate) type Series = (String, BTreeMap<String, String>);
 
 /// Metrics as they were served.
 pub(crate) struct Metrics {
@@ -58,7 +58,11 @@ impl Metrics {
     /// Returns all series.
     pub(crate) fn series(&self) -> BTreeSet<Series> {
         let series: BTreeSet<Series> = self.samples.iter().map(|(one, _)| one.clone()).collect();
-        assert_eq!(series.len(), self.samples.len(), "each series is there once");
+        assert_eq!(
+            series.len(),
+            self.samples.len(),
+            "each series is there once"
+        );
         series
     }
 
@@ -96,6 +100,6 @@ pub(crate) async fn text(system: &System) -> String {
 }
 
 /// Returns the metrics of the bot's first process.
-pub(crate) async fn metrics(system: &System) -> Metrics {
+pub(crate) async fn metrics_of(system: &System) -> Metrics {
     Metrics::parse(&text(system).await)
 }

@@ -159,7 +159,7 @@ async fn allowed(
 /// found, the run fails.
 async fn without(context: &mut Context, failure: Failure, why: String) -> Result<Step, StepError> {
     if let Some(accepted) = work(context).accepted.take() {
-        tracing::warn!(run.id = %context.run(), why, "the agent did not correct the paths in its plan");
+        tracing::info!(run.id = %context.run(), why, "the agent did not correct the paths in its plan");
         return Ok(Step::Done(accepted));
     }
     let unclear = work(context)
