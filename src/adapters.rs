@@ -7,6 +7,7 @@ pub mod claude_home;
 pub mod clock;
 pub mod github;
 pub mod http;
+pub mod metrics;
 pub mod own_process;
 pub mod project_folder;
 pub mod redact;

@@ -19,6 +19,7 @@ pub mod intake;
 pub mod knowledge;
 pub mod local_save;
 pub mod messages;
+pub mod metrics;
 pub mod model;
 pub mod operate;
 pub mod overview;

@@ -14,6 +14,7 @@
 //! | the database | [`engine::store`] (the contract), [`adapters::store`] (SQLite) |
 //! | coding agents as processes, the sandbox | [`adapters::agent`] |
 //! | redaction of secrets | [`adapters::redact`] |
+//! | metrics | [`engine::metrics`] (the table), [`adapters::metrics`] |
 //! | sessions of Claude Code on this computer | [`adapters::claude_home`] |
 //! | values that are stored or shared | [`engine::model`] |
 //! | what a webhook payload asks for | [`engine::decide`] |

@@ -261,7 +261,7 @@ impl LocalAgent {
         folder_id.truncate(16);
         let left = process_tree::kill_marked(&format!("{MARK_VARIABLE}={folder_id}:"));
         if left > 0 {
-            tracing::warn!(left, "ended agents that an earlier process left running");
+            tracing::info!(left, "ended agents that an earlier process left running");
         }
         let cgroups = cgroup::Cgroups::open(&folder_id);
         tracing::info!(
@@ -401,7 +401,7 @@ impl Agent for LocalAgent {
             return;
         };
         if let Err(error) = blocking(move || run_dirs::remove(&dir)).await {
-            tracing::warn!(%run, %error, "the agent's folder of a run cannot be removed");
+            tracing::warn!(run.id = %run, %error, "the agent's folder of a run cannot be removed");
         }
     }
 
@@ -480,7 +480,8 @@ fn open_folder(folder: &Path) -> Result<(PathBuf, File), OpenError> {
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> std::io::Result<T> + Send + 'static,
 ) -> std::io::Result<T> {
-    tokio::task::spawn_blocking(work)
+    let span = tracing::Span::current();
+    tokio::task::spawn_blocking(move || span.in_scope(work))
         .await
         .map_err(std::io::Error::other)?
 }

@@ -295,6 +295,12 @@ impl GitHub {
         }
     }
 
+    /// Returns how many requests GitHub accepts until its rate limit resets, of the installation
+    /// with the fewest left; `None` if no limit is known.
+    pub fn lowest_budget(&self) -> Option<u64> {
+        self.api.lowest_budget(self.api.clock.now())
+    }
+
     /// Returns the App's slug. GitHub is asked (`GET /app`) until it has confirmed the App once.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 mod assets;
 pub mod health;
 pub mod login;
+pub mod metrics;
 pub mod pages;
 pub mod secure;
 pub mod server;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::http::StatusCode;
+use axum::middleware;
 
 use health::Health;
 
@@ -20,7 +22,10 @@ const NOTHING_HERE: (StatusCode, &str) = (StatusCode::NOT_FOUND, "nothing here\n
 
 /// Combines the given routes (the webhook, pages) with `/livez` and `/readyz`.
 pub fn app(routes: Router, health: Arc<Health>) -> Router {
-    routes.merge(health::router(health)).fallback(nothing_here)
+    routes
+        .merge(health::router(health))
+        .fallback(nothing_here)
+        .layer(middleware::from_fn(metrics::count_in_flight))
 }
 
 /// Answers requests for paths that do not exist, and for pages without a login.

@@ -48,6 +48,7 @@ use secrecy::SecretString;
 
 use crate::engine::clock::Clock;
 use crate::engine::intake::Intake;
+use crate::engine::metrics;
 
 use answer::Answer;
 pub use body::{LARGE_BODIES, MAX_BODY, SMALL_BODY};
@@ -118,7 +119,12 @@ impl Receiver {
 async fn receive(State(receiver): State<Arc<Receiver>>, request: Request) -> Response {
     match receiver.verify(request).await {
         Ok(delivery) => Answer::from(receiver.intake.accept(&delivery).await).into_response(),
-        Err(answer) => answer.into_response(),
+        Err(answer) => {
+            metrics::WEBHOOKS_REFUSED
+                .counter(&[answer.refusal()])
+                .increment(1);
+            answer.into_response()
+        }
     }
 }
 

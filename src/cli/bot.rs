@@ -12,9 +12,11 @@ use url::Url;
 
 use super::{Failure, database, trouble};
 use crate::adapters::github::{GitHub, GitHubConfig};
+use crate::adapters::metrics::Exporter;
 use crate::adapters::redact::Redactor;
 use crate::adapters::web::health::{AppCheck, Health, StoreCheck};
 use crate::adapters::web::login::{GitHubLogin, Login};
+use crate::adapters::web::metrics::MetricsPage;
 use crate::adapters::web::pages::Pages;
 use crate::adapters::web::token::OperatorToken;
 use crate::adapters::web::{self, server};
@@ -81,6 +83,13 @@ impl Bot {
         secrets: &Secrets,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, Failure> {
+        // Before anything that records metrics.
+        let exporter = secrets.web_token.as_ref().map(|token| {
+            let exporter = Exporter::install(clock.now());
+            exporter.map(|exporter| (exporter, OperatorToken::new(token.clone())))
+        });
+        let exporter = exporter.transpose();
+        let exporter = exporter.map_err(|error| Failure::failed(error.to_string()))?;
         let (store, clock) = database::open(config, secrets, clock).await?;
         let replicas = store.replicas();
         let history = store.history();
@@ -108,7 +117,13 @@ impl Bot {
             Box::new(AppCheck(unconfirmed.subscribe())) as _,
         ];
         let health = Arc::new(Health::new(Arc::clone(&clock), checks));
-        let app = web::app(receiver.router(&config.server.webhook_path), health);
+        let mut routes = receiver.router(&config.server.webhook_path);
+        if let Some((exporter, token)) = exporter {
+            let (store, github, clock) = (store.clone(), github.clone(), clock.clone());
+            let page = MetricsPage::new(exporter, token, store, github, clock);
+            routes = routes.merge(page.router());
+        }
+        let app = web::app(routes, health);
         let app = match login(config, secrets, Arc::clone(&github) as _, &clock)? {
             None => app,
             Some(login) => {

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
 use super::forge::{Forge, ForgeError, Written};
+use super::metrics::{self, EffectOutcome};
 use super::store::{EffectState, Lease, Store, StoreError};
 use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::{IssueRef, Repo};
@@ -179,7 +180,9 @@ impl Effects {
         if let EffectState::Done(result) = self.begin(key).await? {
             return self.recall(key, &result);
         }
-        let result = write.await?;
+        let result = write.await;
+        metrics::effect(key, outcome(&result));
+        let result = result?;
         self.end(key, &result).await?;
         Ok(result)
     }
@@ -311,6 +314,7 @@ impl Effects {
                 let found = look.await?.into_iter().find(|own| bears(own, marker));
                 if let Some(found) = found {
                     tracing::info!(run.id = %self.lease.run, effect = key, id = found.id, "adopted an earlier write");
+                    metrics::effect(key, EffectOutcome::Adopted);
                     return self.keep(key, found, None).await;
                 }
                 self.settled(last, LIST_LAG)?;
@@ -320,12 +324,15 @@ impl Effects {
                 let found = look.await?.into_iter().find(|own| bears(own, marker));
                 if let Some(found) = found {
                     tracing::info!(run.id = %self.lease.run, effect = key, id = found.id, "an earlier process wrote it");
+                    metrics::effect(key, EffectOutcome::Adopted);
                     return self.keep(key, found, None).await;
                 }
             }
             EffectState::New => {}
         }
-        match write.await {
+        let result = write.await;
+        metrics::effect(key, outcome(&result));
+        match result {
             Ok(written) => {
                 let at = self.clock.now();
                 let again = (!first).then_some(Again { kind, at });
@@ -467,6 +474,15 @@ impl Effects {
                 why: error.to_string(),
             })
         })
+    }
+}
+
+/// Returns what became of a write, for metrics.
+fn outcome<T>(result: &Result<T, ForgeError>) -> EffectOutcome {
+    match result {
+        Ok(_) => EffectOutcome::Done,
+        Err(ForgeError::Unknown { .. }) => EffectOutcome::Unknown,
+        Err(_) => EffectOutcome::Failed,
     }
 }
 

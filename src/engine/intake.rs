@@ -17,6 +17,7 @@ use tracing::Instrument as _;
 
 use super::clock::Clock;
 use super::decide::{AppIdentity, Decision, PayloadError};
+use super::metrics::Deliveries;
 use super::settings::LateSettings;
 use super::store::{Accepted, NewDelivery, NewRun, Store, StoreError};
 use crate::engine::model::intake::{DecisionRecord, Source, Subject, Verdict};
@@ -62,6 +63,22 @@ pub enum Outcome {
     Busy(String),
 }
 
+impl Outcome {
+    /// Returns the name for metrics.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Accepted(_) => "accepted",
+            Self::Duplicate => "duplicate",
+            Self::Requeued => "requeued",
+            Self::Pong { .. } => "pong",
+            Self::Installed => "installed",
+            Self::Ignored(_) => "ignored",
+            Self::Refused(_) => "refused",
+            Self::Busy(_) => "busy",
+        }
+    }
+}
+
 /// Receives events from all sources.
 pub struct Intake {
     store: Arc<dyn Store>,
@@ -71,6 +88,7 @@ pub struct Intake {
     keep_payloads: bool,
     parsing: Parsing,
     journal: Journal,
+    deliveries: Deliveries,
 }
 
 impl Intake {
@@ -92,6 +110,7 @@ impl Intake {
             keep_payloads,
             parsing: Parsing::default(),
             journal,
+            deliveries: Deliveries::new(),
         }
     }
 
@@ -118,6 +137,12 @@ impl Intake {
     /// Decides what an event asks for, and stores it if necessary. When this returns, runs are on
     /// disk.
     pub async fn accept(&self, event: &impl Authentic) -> Outcome {
+        let outcome = self.take(event).await;
+        self.deliveries.count(event.source(), outcome.name());
+        outcome
+    }
+
+    async fn take(&self, event: &impl Authentic) -> Outcome {
         let decided = self
             .parsing
             .decide(event.event(), event.body(), &self.identity)

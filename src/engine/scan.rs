@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use super::clock::Clock;
 use super::forge::ForgeError;
 use super::intake::{Authentic, Intake, Outcome};
+use super::metrics;
 use super::settings::ScanSettings;
 use super::store::{Store, StoreError};
 use super::sweep::OVERLAP;
@@ -202,7 +203,10 @@ impl<A: Activity> Scan<A> {
     /// Scans all repositories once and logs the result.
     pub async fn round(&self) {
         match self.run().await {
-            Ok(_) => tracing::debug!("repositories scanned"),
+            Ok(_) => {
+                metrics::happened(&metrics::SCAN_COMPLETED, self.clock.now());
+                tracing::debug!("repositories scanned");
+            }
             Err(error) => tracing::warn!(%error, "the scan for commands was interrupted"),
         }
     }

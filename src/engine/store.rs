@@ -58,6 +58,22 @@ pub enum StoreError {
     },
 }
 
+impl StoreError {
+    /// The values of [`StoreError::kind`].
+    pub const KINDS: [&'static str; 4] = ["busy", "failed", "lost", "corrupt"];
+
+    /// Returns the kind of a failure; `None` for a lost lease, which is no fault of the store.
+    pub fn kind(&self) -> Option<&'static str> {
+        match self {
+            Self::Busy => Some("busy"),
+            Self::Fenced(_) => None,
+            Self::Failed(_) => Some("failed"),
+            Self::Lost(_) => Some("lost"),
+            Self::Corrupt { .. } => Some("corrupt"),
+        }
+    }
+}
+
 /// A delivery to be stored.
 #[derive(Debug, Clone)]
 pub struct NewDelivery {

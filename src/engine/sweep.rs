@@ -22,6 +22,7 @@ use super::clock::Clock;
 use super::decide::concerns_us;
 use super::forge::ForgeError;
 use super::intake::{Authentic, Intake, Outcome};
+use super::metrics;
 use super::settings::SweepSettings;
 use super::store::{Store, StoreError};
 use crate::engine::model::intake::{LogState, LoggedAttempt, Source, Subject, Walk};
@@ -199,6 +200,7 @@ impl<L: DeliveryLog> Sweep<L> {
         let pause = self.pause(pulls);
         match self.run().await {
             Ok(swept) => {
+                metrics::happened(&metrics::SWEEP_COMPLETED, self.clock.now());
                 if let Some((from, to)) = swept.beyond {
                     tracing::warn!(
                         from = from.iso(),

@@ -9,12 +9,14 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tracing::Instrument as _;
 
 use super::execute::{self};
+use super::metrics;
 use super::services::Services;
 use super::stop::{Shutdown, StopFlag};
 use super::store::{Claimed, Lease, RunOutcome, Store, StoreError};
-use crate::engine::model::failure::Code;
+use crate::engine::model::failure::{Code, Remedy};
 use crate::engine::model::run::{RunId, State};
 use crate::engine::model::time::Millis;
 
@@ -88,7 +90,7 @@ impl Worker {
         };
         let run = claimed.lease.run.clone();
         let span = span(&claimed);
-        let state = tracing::Instrument::instrument(self.work(&claimed, now), span).await?;
+        let state = self.work(&claimed, now).instrument(span).await?;
         Ok(Outcome::Did(run, state))
     }
 
@@ -107,21 +109,23 @@ impl Worker {
         let Some(claimed) = claimed else {
             return Ok(Outcome::Idle);
         };
-        let stop = StopFlag::default();
-        let acknowledge = Box::pin(execute::acknowledge(&self.parts, &claimed));
-        let done = self.leased(&claimed.lease, now, &stop, acknowledge);
-        match done.await {
-            Some(Ok(())) | None => {}
-            Some(Err(stop)) => {
-                // The run adds 👀 itself when it starts; only the waiting message is missing.
-                tracing::debug!(run.id = %claimed.lease.run, error = %stop, "not acknowledged ahead of its start");
-            }
-        }
-        match store.acknowledged(&claimed.lease).await {
-            Ok(()) | Err(StoreError::Fenced(_)) => {}
-            Err(error) => return Err(error),
-        }
+        let span = span(&claimed);
+        self.acknowledge(&claimed, now).instrument(span).await?;
         Ok(Outcome::Did(claimed.lease.run, None))
+    }
+
+    async fn acknowledge(&self, claimed: &Claimed, since: Millis) -> Result<(), StoreError> {
+        let stop = StopFlag::default();
+        let acknowledge = Box::pin(execute::acknowledge(&self.parts, claimed));
+        let done = self.leased(&claimed.lease, since, &stop, acknowledge);
+        if let Some(Err(stop)) = done.await {
+            // The run adds 👀 itself when it starts; only the waiting message is missing.
+            tracing::debug!(error = %stop, "not acknowledged ahead of its start");
+        }
+        match self.parts.store.acknowledged(&claimed.lease).await {
+            Ok(()) | Err(StoreError::Fenced(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     async fn work(&self, claimed: &Claimed, since: Millis) -> Result<Option<State>, StoreError> {
@@ -142,25 +146,24 @@ impl Worker {
             Err(StoreError::Fenced(_)) => return Ok(None),
             Err(error) => return Err(error),
         }
-        // Logged only after the outcome is stored, so that the log is reliable.
+        // Logged and counted only after the outcome is stored, so that log and metrics are reliable.
+        let count = |state, code| {
+            let duration = (claimed.round == 0).then(|| now.since(claimed.created));
+            metrics::run_ended(claimed.trigger.command, state, code, duration);
+        };
         Ok(Some(match finish {
             RunOutcome::Succeeded => {
+                count(State::Succeeded, None);
                 tracing::info!("run ended");
                 State::Succeeded
             }
-            // Logged at info level because anyone can cause such runs.
-            RunOutcome::Failed {
-                code: Code::PermissionDenied,
-                message,
-            } => {
-                tracing::info!(message, "run refused");
-                State::Failed
-            }
             RunOutcome::Failed { code, message } => {
-                tracing::warn!(code = code.name(), reason = message, "run failed");
+                count(State::Failed, Some(code));
+                log_failure(code, &message);
                 State::Failed
             }
             RunOutcome::Cancelled => {
+                count(State::Cancelled, Some(Code::Cancelled));
                 tracing::info!("run ended");
                 State::Cancelled
             }
@@ -234,10 +237,22 @@ impl Worker {
                 // The lease outlives two missed heartbeats; after that, the fence rejects this
                 // worker's writes.
                 Err(error) => {
-                    tracing::warn!(run.id = %lease.run, error = %error, "heartbeat failed");
+                    tracing::warn!(error = %error, "heartbeat failed");
                 }
             }
         }
+    }
+}
+
+/// Logs that a run failed, at a level that tells whether an operator has to act.
+fn log_failure(code: Code, reason: &str) {
+    let name = code.name();
+    match code.remedied_by() {
+        // Also commands that anyone can give.
+        Remedy::User if code == Code::PermissionDenied => tracing::info!(reason, "run refused"),
+        Remedy::User => tracing::info!(code = name, reason, "run failed"),
+        Remedy::Operator => tracing::warn!(code = name, reason, "run failed"),
+        Remedy::Developer => tracing::error!(code = name, reason, "run failed"),
     }
 }
 

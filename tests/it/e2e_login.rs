@@ -718,7 +718,7 @@ async fn only_what_is_configured_is_served() {
 async fn the_bot_serves_the_pages_that_its_configuration_asks_for() {
     let token = "0123456789abcdef0123456789abcdef";
     let system = System::start().await;
-    let mut browser = Browser::new(&system.url());
+    let mut browser = Browser::new(&system.url(""));
     for path in ["/ui", "/ui/login", "/ui/login/github"] {
         browser.get(path).await.is_nothing();
     }
@@ -742,7 +742,7 @@ async fn the_bot_serves_the_pages_that_its_configuration_asks_for() {
     system
         .sim
         .set_callback_urls(vec![format!("{public}{CALLBACK}")]);
-    let mut browser = Browser::new(&system.url());
+    let mut browser = Browser::new(&system.url(""));
     browser.get("/ui").await.is_nothing();
     let got = browser.get("/ui/login/github").await;
     let cookie = &got.cookies()[0];
@@ -775,7 +775,7 @@ async fn the_bot_serves_the_pages_that_its_configuration_asks_for() {
     let cookie = got.cookies()[0].clone();
     assert!(cookie.starts_with("__Host-planwright_session="), "{cookie}");
     browser.get("/ui").await.says(200, "<strong>ada</strong>");
-    let mut other = Browser::new(&system.url());
+    let mut other = Browser::new(&system.url(""));
     other.headers = vec![("origin", public.to_owned())];
     other
         .post_from(&[], "/ui/login/token", &[("token", "wrong")])

@@ -19,6 +19,7 @@ pub(crate) mod postgres;
 #[cfg(target_os = "linux")]
 pub(crate) mod preload;
 pub(crate) mod program;
+pub(crate) mod prometheus;
 pub(crate) mod research;
 pub(crate) mod rig;
 #[cfg(unix)]

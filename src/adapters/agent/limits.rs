@@ -208,7 +208,8 @@ impl TurnLimits {
     /// `status`, or after their result if there is none.
     pub(super) async fn exceeded_at_end(&self, status: Option<ExitStatus>) -> Option<Limit> {
         let (files, dirs) = (self.files(), self.dirs.clone());
-        let measure = move || disk_exceeds(&dirs, files, &AtomicBool::new(false));
+        let span = tracing::Span::current();
+        let measure = move || span.in_scope(|| disk_exceeds(&dirs, files, &AtomicBool::new(false)));
         let found = tokio::task::spawn_blocking(measure).await;
         if let Ok(Some(limit)) = found {
             return Some(limit);
@@ -250,10 +251,10 @@ async fn watch(
     let mut pause = interval;
     loop {
         clock.sleep(pause).await;
-        let check = Arc::clone(&check);
+        let (check, span) = (Arc::clone(&check), tracing::Span::current());
         let checked = tokio::task::spawn_blocking(move || {
             let before = processor_time();
-            let found = check();
+            let found = span.in_scope(|| check());
             (found, processor_time().saturating_sub(before))
         });
         match checked.await {

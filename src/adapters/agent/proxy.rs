@@ -94,6 +94,8 @@ type CredentialHash = [u8; 32];
 /// A turn that may use the proxy.
 struct Turn {
     run: RunId,
+    /// The span of log lines about the run.
+    span: tracing::Span,
     ended: CancellationToken,
     slots: Arc<Semaphore>,
     refusals: AtomicU32,
@@ -163,6 +165,7 @@ impl Proxy {
         let key = Uuid::new_v4().simple().to_string();
         let turn = Arc::new(Turn {
             run: run.clone(),
+            span: tracing::Span::current(),
             ended: self.stop.child_token(),
             slots: Arc::new(Semaphore::new(MAX_TURN_CONNECTIONS)),
             refusals: AtomicU32::new(0),
@@ -332,6 +335,7 @@ impl Shared {
     /// Logs why a connection failed. The host is the agent's choice, so it may hold anything that
     /// the agent knows.
     fn log(&self, turn: &Turn, host: &Host, port: u16, refusal: &Refusal) {
+        let _span = turn.span.enter();
         let before = turn.refusals.fetch_add(1, Ordering::Relaxed);
         if before < MAX_LOGGED_REFUSALS {
             let server = format!("{host}:{port}");

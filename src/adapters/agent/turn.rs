@@ -378,8 +378,8 @@ async fn wait_for(sleep: &mut Option<impl Future<Output = ()> + Unpin>) {
 
 /// Kills the tree on a thread that may block.
 async fn kill(tree: &Arc<ProcessTree>) {
-    let own = Arc::clone(tree);
-    let killed = tokio::task::spawn_blocking(move || own.kill()).await;
+    let (own, span) = (Arc::clone(tree), tracing::Span::current());
+    let killed = tokio::task::spawn_blocking(move || span.in_scope(|| own.kill())).await;
     if killed.is_err() {
         // The runtime is shutting down and starts no more threads.
         tree.kill();

@@ -10,12 +10,13 @@ use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use octocrab::Octocrab;
 use secrecy::ExposeSecret;
 
-use super::client::ApiClient;
+use super::client::{ApiClient, class};
 use super::limit::{self, RateLimit, WriteLane};
 use super::response::{ErrorBody, Response, clean_message};
 use super::transport::{Format, Request};
 use super::{GitHubConfig, GitHubError, wire};
 use crate::engine::forge::ForgeError;
+use crate::engine::metrics::RequestClass;
 use crate::engine::model::time::Millis;
 
 /// How far JWTs are backdated: GitHub's clock may be a little behind ours.
@@ -163,7 +164,9 @@ impl ApiClient {
             let now = self.clock.now();
             installation.rate_limit.check(&request.what, now)?;
             let token = self.token(key, installation).await?;
-            let response = self.send_with(&token.client, request, path).await?;
+            let response = self
+                .send_with(&token.client, request, path, class(request))
+                .await?;
             if response.status != StatusCode::UNAUTHORIZED {
                 return Ok(response);
             }
@@ -271,7 +274,7 @@ impl ApiClient {
             let jwt = key.jwt(now).map_err(|_| unsigned())?;
             let client = self.transport.with_token(&jwt).map_err(|_| unsigned())?;
             let response = self
-                .send_with(&client, request, &request.path)
+                .send_with(&client, request, &request.path, RequestClass::App)
                 .await
                 .map_err(not_done)?;
             self.check_rate_limit(&key.rate_limit, &response)?;

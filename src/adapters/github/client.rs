@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use http::header::{LINK, LOCATION};
 use http::{Method, StatusCode};
@@ -15,9 +16,10 @@ use super::auth::{Credentials, Installation};
 use super::limit::{self, RateLimit, WriteGaps};
 use super::link;
 use super::response::{Response, clean_message, transport_error};
-use super::transport::{Format, Request, Transport};
+use super::transport::{Format, Request, Transport, TransportError};
 use crate::engine::clock::Clock;
 use crate::engine::forge::ForgeError;
+use crate::engine::metrics::{self, RequestClass, RequestOutcome};
 use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::Repo;
 use crate::engine::replicas::{PlannedWrite, Replicas, Slot};
@@ -354,21 +356,29 @@ impl ApiClient {
         };
         let now = self.clock.now();
         installation.rate_limit.check(&request.what, now)?;
-        self.send_with(client, request, path).await
+        self.send_with(client, request, path, class(request)).await
     }
 
-    /// Sends the request once with the credentials of `client`.
+    /// Sends the request once with the credentials of `client`, and counts it.
     pub(super) async fn send_with(
         &self,
         client: &Octocrab,
         request: &Request,
         path: &str,
+        class: RequestClass,
     ) -> Result<Response, ForgeError> {
-        let response = self
-            .transport
-            .send(client, request, path)
-            .await
-            .map_err(|error| transport_error(error, request))?;
+        let start = Instant::now();
+        let result = self.transport.send(client, request, path).await;
+        let outcome = match &result {
+            Ok(response) if limit::rate_limit(response, self.clock.now()).is_some() => {
+                RequestOutcome::Limited
+            }
+            Ok(response) => RequestOutcome::Status(response.status.as_u16()),
+            Err(TransportError::NotSent(_)) => RequestOutcome::NotSent,
+            Err(TransportError::Unknown(_)) => RequestOutcome::Unknown,
+        };
+        metrics::github_request(class, outcome, start.elapsed());
+        let response = result.map_err(|error| transport_error(error, request))?;
         if let Some(date) = limit::date(&response) {
             let skew = date.0.saturating_sub(self.clock.now().0);
             self.skew.store(skew, Ordering::Relaxed);
@@ -400,6 +410,29 @@ impl ApiClient {
         } else if response.status.is_success() {
             rate_limit.record_success(now);
         }
+        if let Some((remaining, until)) = limit::budget(response, now) {
+            rate_limit.record_budget(remaining, until);
+        }
         Ok(())
+    }
+
+    /// Returns how many requests GitHub accepts at `now` of the installation with the fewest left;
+    /// `None` if no limit is known.
+    pub(super) fn lowest_budget(&self, now: Millis) -> Option<u64> {
+        let installations = self
+            .installations
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let budgets = installations.values();
+        budgets.filter_map(|one| one.rate_limit.budget(now)).min()
+    }
+}
+
+/// Returns the class of a request with the token of an installation or a person.
+pub(super) fn class(request: &Request) -> RequestClass {
+    if request.is_read() {
+        RequestClass::Read
+    } else {
+        RequestClass::Write
     }
 }

@@ -78,12 +78,18 @@ pub(super) fn rate_limit(response: &Response, now: Millis) -> Option<Wait> {
 
 /// Returns when the budget is refilled if this response used it up.
 pub(super) fn exhausted_until(response: &Response, now: Millis) -> Option<Millis> {
-    let core = response
-        .header("x-ratelimit-resource")
-        .is_none_or(|resource| resource == "core");
-    (core && response.header("x-ratelimit-remaining") == Some("0"))
-        .then(|| reset(response, now))
-        .flatten()
+    budget(response, now).and_then(|(remaining, until)| (remaining == 0).then_some(until))
+}
+
+/// Returns the number of requests that are left after this response, and when the budget is
+/// refilled.
+pub(super) fn budget(response: &Response, now: Millis) -> Option<(u64, Millis)> {
+    let resource = response.header("x-ratelimit-resource");
+    if resource.is_some_and(|resource| resource != "core") {
+        return None;
+    }
+    let remaining = response.header("x-ratelimit-remaining")?.parse().ok()?;
+    Some((remaining, reset(response, now)?))
 }
 
 /// Parses `retry-after` (seconds or a date); never zero, never more than [`MAX_WAIT`].
@@ -115,6 +121,8 @@ struct RateLimitState {
     until: Option<Millis>,
     /// Consecutive limits without a time.
     strikes: u32,
+    /// Requests that are left, and until when.
+    budget: Option<(u64, Millis)>,
 }
 
 impl RateLimit {
@@ -151,8 +159,21 @@ impl RateLimit {
     pub(super) fn record_success(&self, now: Millis) {
         let mut state = self.lock();
         if state.until.is_none_or(|until| until <= now) {
-            *state = RateLimitState::default();
+            state.until = None;
+            state.strikes = 0;
         }
+    }
+
+    /// Records how many requests are left until a time.
+    pub(super) fn record_budget(&self, remaining: u64, until: Millis) {
+        self.lock().budget = Some((remaining, until));
+    }
+
+    /// Returns how many requests are left; `None` if it is not known, for example because the
+    /// budget has been refilled since the last response.
+    pub(super) fn budget(&self, now: Millis) -> Option<u64> {
+        let (remaining, until) = self.lock().budget?;
+        (now < until).then_some(remaining)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, RateLimitState> {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use secrecy::SecretString;
@@ -25,6 +25,7 @@ use super::sql::Sql;
 use super::sqlite::{self, SqliteOptions};
 use super::{MAX_CONFLICTS, errors};
 use crate::engine::clock::Clock;
+use crate::engine::metrics::{StoreMeter, StoreOperation};
 use crate::engine::model::agent::Spent;
 use crate::engine::model::intake::{DecisionRecord, LogState, LoggedAttempt, ScanState};
 use crate::engine::model::plan_entry::PlanEntry;
@@ -51,35 +52,54 @@ pub struct SqlStore {
     database: Arc<Database>,
     stop: CancellationToken,
     writing: Mutex<Option<JoinHandle<()>>>,
+    meter: StoreMeter,
 }
 
-/// Executes an operation on a connection for writing. One that was rolled back because of others at
-/// the same time is executed again.
+/// Waits for an operation of this class and measures it. A macro, because a function would keep the
+/// operation's future twice.
+macro_rules! measure {
+    ($store:ident, $class:expr, $operation:block) => {{
+        let start = Instant::now();
+        let result: Result<_, StoreError> = async $operation.await;
+        $store.meter.record($class, start.elapsed(), &result);
+        result
+    }};
+}
+
+/// Executes and measures an operation on a connection for writing. One that was rolled back because
+/// of others at the same time is executed again.
 macro_rules! write {
-    ($store:ident, $operation:path $(, $argument:expr)*) => {{
-        let mut conflicts = 0;
-        loop {
-            let mut turn = $store.database.writer().await?;
-            let mut connection = turn.connection();
-            let result = $operation(&mut connection $(, $argument)*).await;
-            let result = connection.settle(result).await;
-            let conflict = matches!(&result, Err(error) if error.is_conflict());
-            let result = turn.end(result);
-            conflicts += 1;
-            if !conflict || conflicts > MAX_CONFLICTS {
-                break result;
+    ($store:ident, $operation:path $(, $argument:expr)*) => {
+        write!($store as StoreOperation::Write, $operation $(, $argument)*)
+    };
+    ($store:ident as $class:path, $operation:path $(, $argument:expr)*) => {
+        measure!($store, $class, {
+            let mut conflicts = 0;
+            loop {
+                let mut turn = $store.database.writer().await?;
+                let mut connection = turn.connection();
+                let result = $operation(&mut connection $(, $argument)*).await;
+                let result = connection.settle(result).await;
+                let conflict = matches!(&result, Err(error) if error.is_conflict());
+                let result = turn.end(result);
+                conflicts += 1;
+                if !conflict || conflicts > MAX_CONFLICTS {
+                    break result;
+                }
             }
-        }
-    }};
+        })
+    };
 }
 
-/// Executes an operation on a connection for reading.
+/// Executes and measures an operation on a connection for reading.
 macro_rules! read {
-    ($store:ident, $operation:path $(, $argument:expr)*) => {{
-        let mut turn = $store.database.reader().await?;
-        let result = $operation(&mut turn.connection() $(, $argument)*).await;
-        turn.end(result)
-    }};
+    ($store:ident, $operation:path $(, $argument:expr)*) => {
+        measure!($store, StoreOperation::Read, {
+            let mut turn = $store.database.reader().await?;
+            let result = $operation(&mut turn.connection() $(, $argument)*).await;
+            turn.end(result)
+        })
+    };
 }
 
 impl SqlStore {
@@ -160,6 +180,7 @@ impl SqlStore {
             database,
             stop,
             writing: Mutex::new(Some(writing)),
+            meter: StoreMeter::new(),
         }
     }
 
@@ -205,15 +226,17 @@ async fn write(database: Arc<Database>, pending: mpsc::Receiver<Pending>, stop: 
 #[async_trait]
 impl Store for SqlStore {
     async fn accept(&self, delivery: NewDelivery) -> Result<Accepted, StoreError> {
-        let (result, stored) = oneshot::channel();
-        let delivery = EncodedDelivery::new(delivery)?;
-        self.queue
-            .try_send(Pending { delivery, result })
-            .map_err(|error| match error {
-                TrySendError::Full(_) => StoreError::Busy,
-                TrySendError::Closed(_) => errors::closed(),
-            })?;
-        stored.await.unwrap_or_else(|_| Err(errors::closed()))
+        measure!(self, StoreOperation::Accept, {
+            let (result, stored) = oneshot::channel();
+            let delivery = EncodedDelivery::new(delivery)?;
+            self.queue
+                .try_send(Pending { delivery, result })
+                .map_err(|error| match error {
+                    TrySendError::Full(_) => StoreError::Busy,
+                    TrySendError::Closed(_) => errors::closed(),
+                })?;
+            stored.await.unwrap_or_else(|_| Err(errors::closed()))
+        })
     }
 
     async fn record_decisions(&self, decisions: &[DecisionRecord]) -> Result<(), StoreError> {
@@ -289,7 +312,11 @@ impl Store for SqlStore {
         limits: &ClaimLimits,
     ) -> Result<Option<Claimed>, StoreError> {
         let until = now.plus(lease);
-        let claimed = write!(self, claim::claim, owner, now, until, limits)?;
+        let claimed = write!(
+            self as StoreOperation::Claim,
+            claim::claim,
+            owner, now, until, limits
+        )?;
         if claimed.is_some() {
             self.database.wake_next();
         }

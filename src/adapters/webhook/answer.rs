@@ -69,6 +69,14 @@ impl Answer {
         )
     }
 
+    /// Returns why the request was not passed on, for metrics.
+    pub(super) fn refusal(&self) -> &'static str {
+        match self {
+            Self::Refused { check, .. } => check,
+            _ => "busy",
+        }
+    }
+
     fn code(&self) -> StatusCode {
         match self {
             Self::Accepted { .. } | Self::Requeued => StatusCode::ACCEPTED,

@@ -77,7 +77,7 @@ async fn untick(context: &Context) -> Result<(), StepError> {
     let editing = forge.update_comment(repo, *id, &body);
     match context.effects.idempotent(&key, editing).await {
         Err(StepError::Forge(error)) if error.is_refusal() => {
-            tracing::warn!(run.id = %context.run(), error = %error, "the send checkbox could not be cleared");
+            tracing::info!(run.id = %context.run(), error = %error, "the send checkbox could not be cleared");
             Ok(())
         }
         done => done,

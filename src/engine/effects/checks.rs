@@ -4,10 +4,11 @@
 //! must not be sent again unchanged. Instead, the number of existing annotations is requested, and
 //! only the missing ones are sent.
 
-use super::{Effects, PostKind, Posted, StepError};
+use super::{Effects, PostKind, Posted, StepError, outcome};
 use crate::engine::forge::{
     CheckReport, CheckRun, CheckState, ForgeError, MAX_ANNOTATIONS, NewCheckRun, Written,
 };
+use crate::engine::metrics;
 use crate::engine::model::trigger::Repo;
 use crate::engine::store::EffectState;
 
@@ -117,7 +118,9 @@ impl Effects {
             }
             EffectState::New => {}
         }
-        match self.forge.update_check_run(repo, check, &report).await {
+        let result = self.forge.update_check_run(repo, check, &report).await;
+        metrics::effect(key, outcome(&result));
+        match result {
             Ok(()) => Ok(self.end(key, &()).await?),
             Err(error) => {
                 if matches!(error, ForgeError::Unknown { .. }) {

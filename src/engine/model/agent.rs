@@ -176,6 +176,54 @@ pub enum Ending {
     },
 }
 
+impl Ending {
+    /// The values of [`Ending::name`].
+    pub const NAMES: [&'static str; 18] = [
+        "success",
+        "agent_error",
+        "process_error",
+        "no_result",
+        "session_lost",
+        "deadline",
+        "silence",
+        "turns",
+        "cost",
+        "output",
+        "memory",
+        "processes",
+        "open_files",
+        "file_size",
+        "disk",
+        "cancelled",
+        "not_started",
+        "leaked",
+    ];
+
+    /// Returns the name for logs and metrics.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Success { .. } => "success",
+            Self::AgentError { .. } => "agent_error",
+            Self::ProcessError { .. } => "process_error",
+            Self::NoResult => "no_result",
+            Self::SessionLost => "session_lost",
+            Self::Limited(Limit::Deadline) => "deadline",
+            Self::Limited(Limit::Silence) => "silence",
+            Self::Limited(Limit::Turns) => "turns",
+            Self::Limited(Limit::Cost) => "cost",
+            Self::Limited(Limit::Output) => "output",
+            Self::Limited(Limit::Memory(_)) => "memory",
+            Self::Limited(Limit::Processes(_)) => "processes",
+            Self::Limited(Limit::OpenFiles(_)) => "open_files",
+            Self::Limited(Limit::FileSize(_)) => "file_size",
+            Self::Limited(Limit::Disk(_)) => "disk",
+            Self::Cancelled => "cancelled",
+            Self::NotStarted(_) => "not_started",
+            Self::Leaked { .. } => "leaked",
+        }
+    }
+}
+
 /// The result of one turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {

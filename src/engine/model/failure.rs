@@ -68,6 +68,30 @@ impl Code {
         Self::Internal,
     ];
 
+    /// Returns who can remove the cause of the failure.
+    pub fn remedied_by(self) -> Remedy {
+        match self {
+            Self::NoPlanFound
+            | Self::SessionNotFound
+            | Self::InvalidInput
+            | Self::GuidanceWithoutPlan
+            | Self::ValidationFailed
+            | Self::PermissionDenied
+            | Self::PlanTooLarge
+            | Self::IssuesDisabled
+            | Self::LocationGone
+            | Self::QuestionsUnanswered
+            | Self::Cancelled => Remedy::User,
+            Self::ConfigInvalid
+            | Self::GithubUnavailable
+            | Self::AgentUnavailable
+            | Self::AgentFailed
+            | Self::AgentTimeout
+            | Self::AgentLimit => Remedy::Operator,
+            Self::Internal => Remedy::Developer,
+        }
+    }
+
     /// Returns the code with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|code| code.name() == name)
@@ -96,6 +120,17 @@ impl Code {
             Self::Internal => "internal",
         }
     }
+}
+
+/// Who can remove the cause of a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Remedy {
+    /// The person who gave the command, or somebody else in the conversation.
+    User,
+    /// The operator of the bot, or an owner of the repository.
+    Operator,
+    /// A developer: the failure is a bug.
+    Developer,
 }
 
 /// The failure that ends a run. It is stored before it is reported.

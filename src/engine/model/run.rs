@@ -47,6 +47,17 @@ pub enum State {
 }
 
 impl State {
+    /// All states.
+    pub const ALL: [Self; 7] = [
+        Self::Blocked,
+        Self::Ready,
+        Self::Running,
+        Self::Waiting,
+        Self::Succeeded,
+        Self::Failed,
+        Self::Cancelled,
+    ];
+
     /// Returns the name used in the database and in JSON.
     pub fn name(self) -> &'static str {
         match self {
@@ -62,17 +73,7 @@ impl State {
 
     /// Returns the state with this database name.
     pub fn from_name(name: &str) -> Option<Self> {
-        [
-            Self::Blocked,
-            Self::Ready,
-            Self::Running,
-            Self::Waiting,
-            Self::Succeeded,
-            Self::Failed,
-            Self::Cancelled,
-        ]
-        .into_iter()
-        .find(|state| state.name() == name)
+        Self::ALL.into_iter().find(|state| state.name() == name)
     }
 
     /// Whether the run has ended and will not continue unless it is requeued.

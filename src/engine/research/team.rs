@@ -8,16 +8,19 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 use tokio::task::JoinSet;
+use tracing::Instrument as _;
 
 use super::judge;
 use crate::engine::agent::{Agent, Task, TurnObserver};
 use crate::engine::clock::Clock;
 use crate::engine::effects::StepError;
 use crate::engine::messages::failures;
+use crate::engine::metrics;
 use crate::engine::model::agent::{Report, Spent};
 use crate::engine::model::research::{Next, Research, TopicState};
 use crate::engine::settings::ResearchSettings;
 use crate::engine::stop::StopFlag;
+use crate::formats::command::Command;
 
 /// Time after which a run that waits for a free agent checks again. It holds no worker meanwhile.
 const PLACE: Duration = Duration::from_secs(5);
@@ -220,11 +223,12 @@ impl TopicRunner<'_> {
         self.changed.insert(at);
         let agent = Arc::clone(&self.team.agent);
         let token = self.stop.token();
-        self.running.spawn(async move {
+        let turn = async move {
             let (seen, _) = TurnObserver::new();
-            let report = agent.work(&task, &seen, token).await;
-            (at, report)
-        });
+            let work = agent.work(&task, &seen, token);
+            (at, metrics::agent_turn(Command::Research, work).await)
+        };
+        self.running.spawn(turn.in_current_span());
         Ok(())
     }
 }

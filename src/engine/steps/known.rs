@@ -197,7 +197,7 @@ pub(super) async fn record(
         // Locked, closed to Apps, or deleted in the meantime: the new issue still names the old
         // one.
         Err(StepError::Forge(error)) if error.is_refusal() => {
-            tracing::warn!(
+            tracing::info!(
                 run.id = %context.run(), error = %error, issue = old.number,
                 "the comment on the replaced plan issue could not be posted"
             );

@@ -267,7 +267,7 @@ async fn tell(context: &mut Context, stage: &str, body: &str) -> Result<(), Step
 
 /// Records why the run cannot write to the conversation.
 async fn unheard(context: &mut Context, error: &ForgeError) -> Result<(), StepError> {
-    tracing::warn!(run.id = %context.run(), error = %error, "the conversation cannot be written to");
+    tracing::info!(run.id = %context.run(), error = %error, "the conversation cannot be written to");
     context.progress.unheard = Some(messages::unheard(error));
     context.remember().await
 }

@@ -159,6 +159,23 @@ pub(crate) fn chromium() -> Option<PathBuf> {
     found
 }
 
+/// Returns the path of a program of the package `prometheus`, which comes from the system.
+///
+/// If there is none, prints a line with `skipped` and the remedy and returns `None`. With `CI=true`
+/// in the environment it panics instead.
+pub(crate) fn prometheus(program: &str) -> Option<PathBuf> {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&folders)
+        .map(|folder| folder.join(program))
+        .find(|path| path.is_file());
+    if found.is_none() {
+        skipped(&format!(
+            "there is no {program}: install the package `prometheus`"
+        ));
+    }
+    found
+}
+
 /// Reports a missing peer. With `CI=true` in the environment it panics instead.
 pub(crate) fn skipped(missing: &str) {
     let text = format!("skipped: {missing}");

@@ -69,7 +69,7 @@ pub(super) fn which(unclear: &Unclear) -> Round {
 pub(super) async fn wait(context: &mut Context, stop: &StopFlag) -> Result<Step, StepError> {
     let asked = match post(context).await {
         Err(StepError::Forge(error)) if nobody_there(context, &error) => {
-            tracing::warn!(run.id = %context.run(), error = %error, "the questions could not be posted");
+            tracing::info!(run.id = %context.run(), error = %error, "the questions could not be posted");
             return expired(context).await;
         }
         done => done?,
@@ -95,7 +95,7 @@ pub(super) async fn wait(context: &mut Context, stop: &StopFlag) -> Result<Step,
         let key = format!("reminder-{number}");
         match report::comment(context, &key, &body).await {
             Err(StepError::Forge(error)) if nobody_there(context, &error) => {
-                tracing::warn!(run.id = %context.run(), error = %error, "the reminder could not be posted");
+                tracing::info!(run.id = %context.run(), error = %error, "the reminder could not be posted");
             }
             done => {
                 done?;
@@ -217,7 +217,7 @@ pub(super) async fn conclude(context: &mut Context) -> Result<(), StepError> {
             .await;
         match edited {
             Err(StepError::Forge(error)) if error.is_refusal() => {
-                tracing::warn!(run.id = %context.run(), error = %error, "the questions were not marked as answered");
+                tracing::info!(run.id = %context.run(), error = %error, "the questions were not marked as answered");
             }
             done => done?,
         }

@@ -7,12 +7,13 @@ use std::time::Duration;
 use super::{Step, ask, judge, prompts, work};
 use crate::engine::agent::{Agent, Task, TurnObserver};
 use crate::engine::effects::StepError;
-use crate::engine::model::agent::{Ending, Limit, Micros, Report, Session};
+use crate::engine::model::agent::{Ending, Micros, Report, Session};
 use crate::engine::model::conversation::Conversation;
 use crate::engine::model::failure::Failure;
 use crate::engine::model::progress::{AgentState, Next, Prepared, TurnResult};
 
 use crate::engine::messages::{self, agent as sentences};
+use crate::engine::metrics;
 use crate::engine::planner::{self, Rejected};
 use crate::engine::settings::Settings;
 use crate::engine::steps::{Context, planning, report, repository};
@@ -82,7 +83,7 @@ pub(super) async fn turn(
     let came = run(context, agent, &task, stop).await?;
     let spent = came.report.spent;
     tracing::info!(
-        ending = kind(&came.report.ending),
+        ending = came.report.ending.name(),
         turns = spent.turns,
         tools = spent.tools,
         cost_micros = spent.cost,
@@ -156,7 +157,7 @@ async fn allowed(
 /// found, the run fails.
 async fn without(context: &mut Context, failure: Failure, why: String) -> Result<Step, StepError> {
     if let Some(accepted) = work(context).accepted.take() {
-        tracing::warn!(run.id = %context.run(), why, "the agent did not correct the paths in its plan");
+        tracing::info!(run.id = %context.run(), why, "the agent did not correct the paths in its plan");
         return Ok(Step::Done(accepted));
     }
     let unclear = work(context)
@@ -235,7 +236,9 @@ async fn run(
     let before = work(context).spent;
     let (seen, now) = TurnObserver::new();
     let clock = Arc::clone(&context.effects.clock);
-    let mut working = std::pin::pin!(agent.work(task, &seen, stop.token()));
+    let working = agent.work(task, &seen, stop.token());
+    let working = metrics::agent_turn(context.trigger.command, working);
+    let mut working = std::pin::pin!(working);
     loop {
         tokio::select! {
             biased;
@@ -383,28 +386,4 @@ fn log_rejection(context: &mut Context) {
         _ => return,
     };
     tracing::info!(run.id = %context.run(), why, "the agent's answer did not pass the checks");
-}
-
-/// Returns the name of the ending for the log.
-fn kind(ending: &Ending) -> &'static str {
-    match ending {
-        Ending::Success { .. } => "success",
-        Ending::AgentError { .. } => "agent_error",
-        Ending::ProcessError { .. } => "process_error",
-        Ending::NoResult => "no_result",
-        Ending::SessionLost => "session_lost",
-        Ending::Limited(Limit::Deadline) => "deadline",
-        Ending::Limited(Limit::Silence) => "silence",
-        Ending::Limited(Limit::Turns) => "turns",
-        Ending::Limited(Limit::Cost) => "cost",
-        Ending::Limited(Limit::Output) => "output",
-        Ending::Limited(Limit::Memory(_)) => "memory",
-        Ending::Limited(Limit::Processes(_)) => "processes",
-        Ending::Limited(Limit::OpenFiles(_)) => "open_files",
-        Ending::Limited(Limit::FileSize(_)) => "file_size",
-        Ending::Limited(Limit::Disk(_)) => "disk",
-        Ending::Cancelled => "cancelled",
-        Ending::NotStarted(_) => "not_started",
-        Ending::Leaked { .. } => "leaked",
-    }
 }
