@@ -1,7 +1,7 @@
 //! The login for the pages: with GitHub against the simulator, with the operator's token, and what
 //! attackers try.
 
-mod world;
+pub(crate) mod world;
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ const CALLBACK: &str = "/ui/login/github/callback";
 const MINUTE: Duration = Duration::from_mins(1);
 
 /// Returns the value of a parameter of an address.
-fn parameter(address: &str, name: &str) -> String {
+pub(crate) fn parameter(address: &str, name: &str) -> String {
     let url = Url::parse(address).unwrap();
     let mut pairs = url.query_pairs();
     let pair = pairs.find(|(other, _)| other == name);

@@ -44,6 +44,7 @@ mod e2e_logs;
 mod e2e_metrics;
 mod e2e_outage;
 mod e2e_outsiders;
+mod e2e_pages;
 mod e2e_places;
 mod e2e_plan;
 mod e2e_repository;

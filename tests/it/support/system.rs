@@ -368,7 +368,12 @@ impl System {
 
     /// Returns the URL of a path of the bot's first process.
     pub(crate) fn url(&self, path: &str) -> String {
-        let (_, webhook) = self.bots[0].as_ref().expect("the bot runs");
+        self.url_of(0, path)
+    }
+
+    /// Returns the URL of a path of one of the bot's processes.
+    pub(crate) fn url_of(&self, number: usize, path: &str) -> String {
+        let (_, webhook) = self.bots[number].as_ref().expect("the bot runs");
         let webhook = webhook.as_deref().expect("the bot listens");
         webhook.replace("/webhook", path)
     }

@@ -1,0 +1,544 @@
+//! The pages of a running bot: who sees what, hostile texts, actions, output while it is printed, and
+//! all of it in a browser.
+
+use std::io::Write as _;
+
+use bytes::Bytes;
+use github_simulator::model::Role;
+use http::Request;
+use http_body_util::{BodyExt as _, Empty};
+use hyper::body::Incoming;
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
+use planwright::engine::model::run::State;
+use serde_json::json;
+
+use crate::e2e_login::parameter;
+use crate::e2e_login::world::Browser;
+use crate::support::peers;
+use crate::support::postgres;
+use crate::support::program::between;
+use crate::support::rig::PLAN;
+use crate::support::system::{Options, RunRow, System};
+
+const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+const PUBLIC: &str = "https://bot.example.com";
+const OPEN: &str = "acme/search";
+const SECRET: &str = "acme/secret";
+const HOSTILE: &str = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>\u{202e}";
+const PAGES: [&str; 5] = [
+    "/ui",
+    "/ui/plans",
+    "/ui/costs",
+    "/ui/deliveries",
+    "/ui/audit",
+];
+
+/// The databases on which every test runs: SQLite, and PostgreSQL where there is one.
+async fn databases() -> Vec<Option<(url::Url, usize)>> {
+    let mut all = vec![None];
+    all.extend(postgres::database().await.map(|url| Some((url, 1))));
+    all
+}
+
+fn web() -> Vec<(&'static str, String)> {
+    vec![("PLANWRIGHT_WEB_TOKEN", TOKEN.to_owned())]
+}
+
+fn with_github() -> Vec<(&'static str, String)> {
+    let client = [
+        ("PLANWRIGHT_WEB_URL", PUBLIC),
+        ("PLANWRIGHT_WEB_CLIENT_ID", "Iv23li00000000004711"),
+        ("PLANWRIGHT_WEB_CLIENT_SECRET", "a-client-secret-of-the-app"),
+    ];
+    let mut all = web();
+    all.extend(client.map(|(name, value)| (name, value.to_owned())));
+    all
+}
+
+/// What has happened: a plan was saved in a public repository, a command failed in a private one,
+/// and a plan with hostile texts was saved there.
+struct Stage {
+    system: System,
+    saved: RunRow,
+    failed: RunRow,
+    hostile: RunRow,
+}
+
+impl Stage {
+    async fn new(
+        environment: Vec<(&'static str, String)>,
+        postgres: Option<(url::Url, usize)>,
+    ) -> Self {
+        let system = System::with(Options {
+            environment,
+            postgres,
+            client_secret: Some("a-client-secret-of-the-app".to_owned()),
+            ..Options::default()
+        })
+        .await;
+        system.repository(OPEN, false);
+        system.repository(SECRET, true);
+        system.sim.grant(SECRET, "rita", Role::Read).unwrap();
+        system.sim.grant(SECRET, "mia", Role::Maintain).unwrap();
+        let ask = async |repo: &str, title: &str, plan: Option<&str>, command: &str| {
+            let issue = system.sim.open_issue(repo, "bob", title, "It is.").unwrap();
+            if let Some(plan) = plan {
+                system.sim.comment(repo, issue, "bob", plan).unwrap();
+            }
+            system.sim.comment(repo, issue, "ada", command).unwrap();
+            let runs = system.run_to_rest().await;
+            runs.last().unwrap().clone()
+        };
+        let saved = ask(OPEN, "Search is slow", Some(PLAN), "/save-plan").await;
+        let failed = ask(SECRET, "Nothing here", None, "/save-plan").await;
+        let plan = PLAN.replacen("# ", &format!("# {HOSTILE} "), 1);
+        let guidance = format!("/save-plan {HOSTILE}");
+        let hostile = ask(SECRET, HOSTILE, Some(&plan), &guidance).await;
+        assert_eq!(saved.state, State::Succeeded);
+        assert_eq!(failed.code.as_deref(), Some("no_plan_found"));
+        Self {
+            system,
+            saved,
+            failed,
+            hostile,
+        }
+    }
+
+    /// Returns the operator's program.
+    fn operator(&self) -> Browser {
+        let mut browser = Browser::new(&self.system.url(""));
+        browser.headers = vec![("authorization", format!("Bearer {TOKEN}"))];
+        browser
+    }
+
+    /// Logs in with GitHub.
+    async fn log_in(&self, person: &str) -> Browser {
+        let callback = format!("{PUBLIC}/ui/login/github/callback");
+        self.system.sim.set_callback_urls(vec![callback]);
+        let mut browser = Browser::new(&self.system.url(""));
+        let address = browser.begin().await;
+        self.system.sim.set_visitor(person);
+        let mut github = Browser::new(&self.system.sim.url());
+        let got = github.get(&address).await;
+        let answer = match got.location() {
+            Some(answer) => answer,
+            None => {
+                let names = [
+                    "client_id",
+                    "redirect_uri",
+                    "state",
+                    "code_challenge",
+                    "code_challenge_method",
+                ];
+                let values = names.map(|name| (name, parameter(&address, name)));
+                let mut fields: Vec<(&str, &str)> = values
+                    .iter()
+                    .map(|(name, value)| (*name, &**value))
+                    .collect();
+                fields.push(("authorize", "1"));
+                let got = github.post("/login/oauth/authorize", &fields).await;
+                got.location().unwrap()
+            }
+        };
+        let got = browser.get(answer.strip_prefix(PUBLIC).unwrap()).await;
+        assert_eq!(got.status, 303, "{}", got.text);
+        browser
+    }
+
+    fn paths(&self) -> Vec<String> {
+        let mut paths: Vec<String> = PAGES.map(str::to_owned).to_vec();
+        for run in [&self.saved, &self.failed, &self.hostile] {
+            paths.push(format!("/ui/runs/{}", run.id));
+        }
+        paths.push(format!("/ui/deliveries?repository={SECRET}&number=1"));
+        paths
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_operator_sees_everything_and_nobody_else_anything() {
+    for database in databases().await {
+        let stage = Stage::new(web(), database).await;
+        let mut operator = stage.operator();
+        let mut nobody = Browser::new(&stage.system.url(""));
+        let mut wrong = Browser::new(&stage.system.url(""));
+        wrong.headers = vec![("authorization", format!("Bearer {TOKEN}0"))];
+        for path in stage.paths() {
+            let page = operator.get(&path).await;
+            page.says(200, "</html>");
+            // Hostile texts are shown as text, and cannot change the direction of writing.
+            for live in ["<script>alert", "<img", "\u{202e}"] {
+                assert!(!page.text.contains(live), "{path}: {}", page.text);
+            }
+            nobody.get(&path).await.is_nothing();
+            wrong.get(&path).await.is_nothing();
+        }
+        let output = format!("/ui/runs/{}/output", stage.saved.id);
+        nobody.get(&output).await.is_nothing();
+        let (saved, failed) = (&stage.saved, &stage.failed);
+
+        let page = operator.get("/ui").await;
+        page.says(200, "No command is waiting or running.");
+        page.says(200, "acme/search#1");
+        page.says(200, "no_plan_found");
+        let page = operator.get("/ui?state=failed").await;
+        page.says(200, &failed.id);
+        assert!(!page.text.contains(&saved.id), "{}", page.text);
+        let page = operator
+            .get("/ui?repository=ACME/secret&command=/save-plan")
+            .await;
+        page.says(200, &failed.id);
+        assert!(!page.text.contains(&saved.id), "{}", page.text);
+        operator
+            .get("/ui?repository=acme/none")
+            .await
+            .says(200, "There are no such runs.");
+        operator
+            .get("/ui?state=odd")
+            .await
+            .says(400, "`state` must be one of unfinished, blocked, ready,");
+        operator
+            .get("/ui?before=x")
+            .await
+            .says(400, "`before` is \"x\"; it must be a number");
+
+        let page = operator.get(&format!("/ui/runs/{}", saved.id)).await;
+        for text in [
+            "saved the plan as",
+            "What happened",
+            "authorised",
+            "issue #2",
+        ] {
+            page.says(200, text);
+        }
+        let page = operator.get(&format!("/ui/runs/{}", failed.id)).await;
+        page.says(200, "What to do: ");
+        operator
+            .get("/ui/runs/01KAQ3ZJ0V5N6Y8T2W4X6Z8B0D")
+            .await
+            .is_nothing();
+        operator.get("/ui/runs/%00").await.is_nothing();
+
+        let page = operator.get("/ui/plans?text=cache+index&person=@ADA").await;
+        page.says(200, "Cache the search index on disk");
+        for nothing in [
+            "text=nowhere",
+            "text=%22%27*",
+            "person=bob",
+            "to=2020-01-01",
+            "from=2999-01-01",
+            "repository=acme/none",
+        ] {
+            operator
+                .get(&format!("/ui/plans?{nothing}"))
+                .await
+                .says(200, "There are no such plans.");
+        }
+        operator
+            .get("/ui/plans?from=yesterday")
+            .await
+            .says(400, "`from` must be a date such as 2026-11-24");
+        operator
+            .get("/ui/costs?days=9999")
+            .await
+            .says(400, "`days` must be 1 to 400");
+        operator.get("/ui/deliveries").await.says(200, "accepted");
+        operator
+            .get("/ui/deliveries?repository=acme/secret")
+            .await
+            .says(400, "give both the repository and the number");
+        operator
+            .get(&format!("/ui/audit?run={}", failed.id))
+            .await
+            .says(200, "no_plan_found");
+        operator
+            .get("/ui/audit?decision=nothing")
+            .await
+            .says(200, "There are no such entries.");
+        operator
+            .get("/ui/assets/style.css")
+            .await
+            .says(200, "color-scheme");
+        operator
+            .get("/ui/assets/live.js")
+            .await
+            .says(200, "EventSource");
+        operator.get("/ui/nothing").await.is_nothing();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn people_see_what_they_can_read_and_maintainers_act() {
+    let stage = Stage::new(with_github(), None).await;
+    let (saved, failed) = (&stage.saved, &stage.failed);
+    let origin = [("origin", PUBLIC)];
+    let cancel = format!("/ui/runs/{}/cancel", failed.id);
+    let retry = format!("/ui/runs/{}/retry", failed.id);
+
+    // A stranger reads the public repository only.
+    let mut stranger = stage.log_in("eve").await;
+    let page = stranger.get("/ui").await;
+    page.says(200, &saved.id);
+    assert!(!page.text.contains("secret"), "{}", page.text);
+    for path in ["/ui/audit".to_owned(), format!("/ui/runs/{}", failed.id)] {
+        stranger.get(&path).await.is_nothing();
+    }
+    stranger
+        .get(&format!("/ui/runs/{}/output", failed.id))
+        .await
+        .is_nothing();
+    let page = stranger.get("/ui/plans").await;
+    page.says(200, "Cache the search index on disk");
+    assert!(!page.text.contains("alert"), "{}", page.text);
+    stranger
+        .get(&format!("/ui?repository={SECRET}"))
+        .await
+        .says(200, "There are no such runs.");
+    stranger
+        .get(&format!("/ui/deliveries?repository={SECRET}&number=1"))
+        .await
+        .says(200, "Nothing was received.");
+    let page = stranger.get("/ui/deliveries").await;
+    assert!(!page.text.contains("accepted"), "{}", page.text);
+    let token = stranger.form_token().await;
+    let got = stranger
+        .post_from(&origin, &retry, &[("form_token", &token)])
+        .await;
+    got.is_nothing();
+
+    // A reader sees the private one, and cannot act.
+    let mut reader = stage.log_in("rita").await;
+    let page = reader.get(&format!("/ui/runs/{}", failed.id)).await;
+    page.says(200, "no_plan_found");
+    assert!(!page.text.contains("Retry"), "{}", page.text);
+    let token = reader.form_token().await;
+    let got = reader
+        .post_from(&origin, &retry, &[("form_token", &token)])
+        .await;
+    got.says(
+        403,
+        "the role maintain in the repository is needed to do this",
+    );
+
+    // A maintainer acts, from the bot's own pages only.
+    let mut maintainer = stage.log_in("mia").await;
+    let page = maintainer.get(&format!("/ui/runs/{}", failed.id)).await;
+    page.says(200, "Retry from the step that failed");
+    let token = maintainer.form_token().await;
+    let got = maintainer.post_from(&origin, &retry, &[]).await;
+    got.says(403, "The form belongs to an earlier session.");
+    let evil = [("origin", "https://evil.example")];
+    let got = maintainer
+        .post_from(&evil, &retry, &[("form_token", &token)])
+        .await;
+    got.says(403, "The form was not sent from a page of this bot.");
+    let got = maintainer
+        .post_from(&origin, &cancel, &[("form_token", &token)])
+        .await;
+    got.says(409, "is failed; cancel is not possible then");
+    let got = maintainer
+        .post_from(
+            &origin,
+            &retry.replace("retry", "delete"),
+            &[("form_token", &token)],
+        )
+        .await;
+    got.is_nothing();
+    let got = maintainer
+        .post_from(&origin, &retry, &[("form_token", &token)])
+        .await;
+    assert_eq!(got.location(), Some(format!("/ui/runs/{}", failed.id)));
+    stage.system.run_to_rest().await;
+    let page = maintainer.get(&format!("/ui/runs/{}", failed.id)).await;
+    page.says(200, "retry by mia: requested by an operator or maintainer");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_is_run_again_as_a_new_run() {
+    for database in databases().await {
+        let stage = Stage::new(web(), database).await;
+        let mut operator = stage.operator();
+        let path = format!("/ui/runs/{}/run-again", stage.saved.id);
+        let got = operator.post_from(&[], &path, &[]).await;
+        got.says(200, " executes the command again");
+        let runs = stage.system.run_to_rest().await;
+        let again = runs.last().unwrap();
+        assert_eq!(
+            (again.command.as_str(), again.state),
+            ("save-plan", State::Succeeded)
+        );
+        assert_ne!(again.id, stage.saved.id);
+        assert_eq!(stage.system.plans(OPEN).len(), 1);
+        let page = operator.get(&format!("/ui/runs/{}", again.id)).await;
+        page.says(200, "found the plan already saved as");
+        operator
+            .get("/ui/audit?decision=run-again")
+            .await
+            .says(200, "the operator");
+    }
+}
+
+/// An agent of the shell that prints a line and waits until something is written to its pipe.
+const SHELL: &str = r#"echo '{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"reading <b>the plan</b>"}]}}'
+read go < "$0.pipe"
+echo '{"type":"result","subtype":"success","is_error":false,"result":"no plan","session_id":"s-1","num_turns":1}'
+"#;
+
+/// Opens the output of a run as a browser does, after the event with this number.
+async fn watch(url: &str, last: Option<i64>) -> Incoming {
+    let client = Client::builder(TokioExecutor::new()).build_http::<Empty<Bytes>>();
+    let mut request = Request::get(url).header("authorization", format!("Bearer {TOKEN}"));
+    if let Some(last) = last {
+        request = request.header("last-event-id", last);
+    }
+    let response = client.request(request.body(Empty::new()).unwrap());
+    let response = response.await.unwrap();
+    assert_eq!(response.status(), 200);
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    response.into_body()
+}
+
+/// Reads events until `text` was among them. Returns what was read.
+async fn until(body: &mut Incoming, text: &str) -> String {
+    let mut read = String::new();
+    while !read.contains(text) {
+        let frame = body
+            .frame()
+            .await
+            .unwrap_or_else(|| panic!("the end: {read}"));
+        if let Ok(data) = frame.unwrap().into_data() {
+            read.push_str(std::str::from_utf8(&data).unwrap());
+        }
+    }
+    read
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn output_is_shown_while_it_is_printed_by_every_replica_and_after_a_restart() {
+    for database in databases().await {
+        let folder = tempfile::tempdir().unwrap();
+        let script = folder.path().join("agent.sh");
+        std::fs::write(&script, SHELL).unwrap();
+        let pipe = folder.path().join("agent.sh.pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, 0o600.into()).unwrap();
+        // Open in both directions, so that neither side waits for the other.
+        let mut release = std::fs::File::options()
+            .read(true)
+            .write(true)
+            .open(&pipe)
+            .unwrap();
+        let agent = [
+            ("PLANWRIGHT_AGENT_KIND", "command"),
+            ("PLANWRIGHT_AGENT_PATH", "/bin/sh"),
+            ("PLANWRIGHT_AGENT_ARGS", script.to_str().unwrap()),
+            ("PLANWRIGHT_AGENT_OUTPUT", "stream-json"),
+            ("PLANWRIGHT_AGENT_SANDBOX", "off"),
+        ];
+        let mut environment = web();
+        environment.extend(agent.map(|(name, value)| (name, value.to_owned())));
+        let is_shared = database.is_some();
+        let mut system = System::with(Options {
+            environment,
+            postgres: database.map(|(url, _)| (url, 2)),
+            ..Options::default()
+        })
+        .await;
+        system.repository(OPEN, false);
+        let issue = system
+            .sim
+            .open_issue(OPEN, "bob", "Search is slow", "It is.");
+        let issue = issue.unwrap();
+        system.sim.comment(OPEN, issue, "bob", PLAN).unwrap();
+        system
+            .sim
+            .comment(OPEN, issue, "ada", "/save-plan")
+            .unwrap();
+        let runs = system.until("it runs", |runs| {
+            runs.iter().any(|run| run.state == State::Running)
+        });
+        let id = runs.await.last().unwrap().id.clone();
+        let path = format!("/ui/runs/{id}/output");
+        let read = until(&mut watch(&system.url(&path), None).await, "\n\n").await;
+        assert!(read.contains("data: reading <b>the plan</b>"), "{read}");
+        let last: i64 = between(&read, "id: ", "\n").parse().unwrap();
+        if is_shared {
+            let other = watch(&system.url_of(1, &path), None).await;
+            let same = until(&mut { other }, "\n\n").await;
+            assert!(same.contains("data: reading <b>the plan</b>"), "{same}");
+        }
+
+        // What was printed before is there, and is not repeated to a browser that has it. The turn
+        // begins again.
+        for number in 0..if is_shared { 2 } else { 1 } {
+            system.kill_one(number).await;
+            system.start_one(number).await;
+        }
+        let mut watching = watch(&system.url(&path), Some(last)).await;
+        let again = until(&mut watching, "\n\n").await;
+        assert!(again.contains("data: reading"), "{again}");
+        let next: i64 = between(&again, "id: ", "\n").parse().unwrap();
+        assert!(next > last, "{next} {last}");
+        let mut all = watch(&system.url(&path), None).await;
+        until(&mut all, &format!("id: {next}")).await;
+
+        for _ in 0..4 {
+            release.write_all(b"go\n").unwrap();
+        }
+        let end = until(&mut watching, "event: state").await;
+        assert!(end.contains("data: succeeded"), "{end}");
+        assert!(watching.frame().await.is_none_or(|frame| frame.is_err()));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_finds_a_failed_run_and_its_reason_in_two_clicks() {
+    let Some(chromium) = peers::chromium() else {
+        return;
+    };
+    for (number, database) in databases().await.into_iter().enumerate() {
+        let mut environment = web();
+        let priced = "echo '{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"no plan\",\
+                      \"session_id\":\"s-1\",\"num_turns\":3,\"total_cost_usd\":0.42}'";
+        let folder = tempfile::tempdir().unwrap();
+        let script = folder.path().join("agent.sh");
+        std::fs::write(&script, format!("echo '{{\"type\":\"assistant\",\"message\":{{\"id\":\"m\",\"content\":[{{\"type\":\"text\",\"text\":\"Reading <b>src/search.rs</b>\"}}]}}}}'\n{priced}\n")).unwrap();
+        let agent = [
+            ("PLANWRIGHT_AGENT_KIND", "command"),
+            ("PLANWRIGHT_AGENT_PATH", "/bin/sh"),
+            ("PLANWRIGHT_AGENT_ARGS", script.to_str().unwrap()),
+            ("PLANWRIGHT_AGENT_OUTPUT", "stream-json"),
+            ("PLANWRIGHT_AGENT_SANDBOX", "off"),
+        ];
+        environment.extend(agent.map(|(name, value)| (name, value.to_owned())));
+        let stage = Stage::new(environment, database).await;
+        // Pictures for the documentation, from one of the databases.
+        let shots = std::env::var("PLANWRIGHT_SHOTS").unwrap_or_default();
+        let shots = if number == 0 { shots } else { String::new() };
+        let env = [
+            ("CHROMIUM", &*chromium.display().to_string()),
+            ("URL", &system_url(&stage)),
+            ("TOKEN", TOKEN),
+            ("FAILED", &stage.failed.id),
+            ("HOSTILE", &stage.hostile.id),
+            ("SHOTS", &shots),
+        ];
+        let Some(mut person) = peers::start("pages.mjs", &env) else {
+            return;
+        };
+        assert_eq!(
+            person.next().await,
+            Some(json!({ "step": "found", "clicks": 2 }))
+        );
+        assert_eq!(person.next().await, Some(json!({ "step": "looked" })));
+        assert_eq!(person.next().await, Some(json!({ "step": "retried" })));
+        stage.system.run_to_rest().await;
+        person.send(&json!({ "look": true })).await;
+        assert_eq!(person.next().await, Some(json!({ "step": "ended" })));
+        assert_eq!(person.next().await, None);
+    }
+}
+
+fn system_url(stage: &Stage) -> String {
+    stage.system.url("")
+}

@@ -1,0 +1,137 @@
+// A person with a browser who looks at the bot's pages.
+// Reads CHROMIUM, URL (the address of the bot), TOKEN (the operator's), FAILED and HOSTILE (ids of runs) and, if
+// pictures are wanted, SHOTS (a folder).
+// Prints JSON lines: {"step"} after each step, and {"error"} if a step fails. Waits for a line of input before it
+// looks at a run that was retried. Ends after two minutes whatever happens.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { chromium } from "playwright-core";
+
+const say = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
+setTimeout(() => process.exit(1), 120_000).unref();
+const input = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+const { URL: url, TOKEN: token, FAILED: failed, HOSTILE: hostile, SHOTS: shots } = process.env;
+
+const profile = mkdtempSync(join(tmpdir(), "planwright-browser-"));
+const context = await chromium.launchPersistentContext(profile, {
+  executablePath: process.env.CHROMIUM,
+  headless: true,
+  viewport: { width: 1280, height: 800 },
+  args: [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+  ],
+});
+context.setDefaultTimeout(30_000);
+const must = (condition, what) => {
+  if (!condition) throw new Error(what);
+};
+try {
+  const page = context.pages()[0] ?? (await context.newPage());
+  const odd = [];
+  page.on("dialog", (dialog) => {
+    odd.push(`dialog: ${dialog.message()}`);
+    dialog.dismiss();
+  });
+  page.on("pageerror", (error) => odd.push(`script: ${error}`));
+  page.on("console", (message) => {
+    if (message.type() === "error" && !message.text().includes("404")) odd.push(message.text());
+  });
+  const shoot = async (name) => {
+    if (!shots) return;
+    for (const colorScheme of ["light", "dark"]) {
+      await page.emulateMedia({ colorScheme });
+      for (const width of [1280, 400]) {
+        await page.setViewportSize({ width, height: 800 });
+        await page.screenshot({ path: join(shots, `${name}-${width}-${colorScheme}.png`), fullPage: true });
+      }
+    }
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.setViewportSize({ width: 1280, height: 800 });
+  };
+  // Nothing overflows a narrow page.
+  const fits = async (what) => {
+    await page.setViewportSize({ width: 400, height: 800 });
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    must(wide <= 400, `${what} is ${wide} pixels wide at 400`);
+    await page.setViewportSize({ width: 1280, height: 800 });
+  };
+
+  for (const path of ["/ui", "/ui/plans", `/ui/runs/${failed}`]) {
+    const answer = await page.goto(url + path);
+    must(answer.status() === 404, `${path} without login: ${answer.status()}`);
+  }
+  await page.goto(`${url}/ui/login`);
+  await shoot("login");
+  await page.getByLabel("Operator's token").fill("wrong");
+  await page.getByRole("button", { name: "Log in with the token" }).click();
+  await page.getByText("This is not the operator's token.").waitFor();
+  await page.getByLabel("Operator's token").fill(token);
+  await page.getByRole("button", { name: "Log in with the token" }).click();
+  await page.getByRole("heading", { name: "Runs" }).waitFor();
+  await shoot("runs");
+  await fits("runs");
+
+  // Two clicks from the start: the number of failed runs, then the run.
+  let clicks = 0;
+  await page.getByRole("link", { name: "1 failed" }).click();
+  clicks += 1;
+  await page.locator(`a[href="/ui/runs/${failed}"]`).first().click();
+  clicks += 1;
+  await page.getByText("What to do:").waitFor();
+  await page.getByText("no_plan_found").first().waitFor();
+  await shoot("run-failed");
+  await fits("run-failed");
+  say({ step: "found", clicks });
+
+  await page.goto(`${url}/ui/runs/${hostile}`);
+  await page.getByText("Reading <b>src/search.rs</b>").waitFor();
+  await page.getByText("<script>alert(1)</script>").first().waitFor();
+  await shoot("run");
+  await fits("run");
+  for (const [section, text] of [
+    ["Plans", "Cache the search index on disk"],
+    ["Costs", "in 30 days"],
+    ["Deliveries", "issue_comment"],
+    ["Audit", "no_plan_found"],
+  ]) {
+    await page.getByRole("navigation").getByRole("link", { name: section }).click();
+    await page.getByText(text).first().waitFor();
+    await shoot(section.toLowerCase());
+    await fits(section);
+  }
+  await page.goto(`${url}/ui/plans`);
+  await page.getByLabel("Text").fill("cache index");
+  await page.getByRole("button", { name: "Search" }).click();
+  await page.getByText("Cache the search index on disk").first().waitFor();
+  const live = await page.locator("script:not([src]), img").count();
+  must(live === 0, `${live} live elements`);
+  say({ step: "looked" });
+
+  await page.goto(`${url}/ui/runs/${failed}`);
+  await page.getByRole("button", { name: "Retry from the step that failed" }).click();
+  await page.waitForURL(`**/ui/runs/${failed}`);
+  say({ step: "retried" });
+  await input.next();
+  await page.goto(`${url}/ui/runs/${failed}`);
+  await page.getByText("retry by the operator").waitFor();
+  await page.getByRole("button", { name: "Log out" }).click();
+  const answer = await page.goto(`${url}/ui`);
+  must(answer.status() === 404, `after the logout: ${answer.status()}`);
+  must(odd.length === 0, odd.join("; "));
+  say({ step: "ended" });
+} catch (error) {
+  say({ error: String(error) });
+  process.exitCode = 1;
+} finally {
+  await context.close();
+  rmSync(profile, { recursive: true, force: true });
+}
+process.exit();
