@@ -266,7 +266,8 @@ settings! {
         /// sees everything and may cancel and retry every run. Prometheus sends it as bearer token.
         token_file: Option<PathBuf> as "optional" = "", OptionalPath;
         /// Public address of this bot, for the login with GitHub; empty for none. The App's settings
-        /// need this address with `/ui/login/github/callback` behind it as callback URL.
+        /// need this address with `/ui/login/github/callback` behind it as callback URL. With an
+        /// https address, browsers send the session over https only.
         url: Option<String> as "optional" = "", PublicUrl;
         /// Client ID of the App, from its settings page, for the login with GitHub.
         client_id: Option<String> as "optional" = "", Line(100);

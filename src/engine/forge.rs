@@ -238,6 +238,10 @@ pub trait Forge: Send + Sync + 'static {
     /// role and the id zero.
     async fn access(&self, repo: &Repo, login: &str) -> Result<Access, ForgeError>;
 
+    /// Returns the id of the repository that has the name of `repo` now: another one if the name was
+    /// given to another repository.
+    async fn repository_id(&self, repo: &Repo) -> Result<u64, ForgeError>;
+
     /// Returns the whole conversation at `place` without hidden comments. Follows a transferred
     /// issue.
     async fn thread(&self, place: &IssueRef) -> Result<Conversation, ForgeError>;

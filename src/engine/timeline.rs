@@ -87,7 +87,7 @@ pub fn timeline(
         let text = match turn.used {
             None => format!("{}: running, or ended without a report", turn.key),
             Some(used) => format!(
-                "{}: {} turns, {} tool calls, {}, {} tokens in ({} cached), {} out",
+                "{}: model turns {}, tool calls {}, {}, tokens in {} ({} cached), out {}",
                 turn.key,
                 used.turns,
                 used.tools,
@@ -192,7 +192,7 @@ mod tests {
             told,
             [
                 "1000 step reading Some(2000)",
-                "2000 agent 1: 2 turns, 1 tool calls, $1.25, 10 tokens in (4 cached), 5 out None",
+                "2000 agent 1: model turns 2, tool calls 1, $1.25, tokens in 10 (4 cached), out 5 None",
                 "3000 step saving None",
                 "3000 GitHub issue Some(500)",
                 "3600 GitHub body (outcome unknown) None",

@@ -49,7 +49,7 @@ async fn a_person_logs_in_with_github_and_logs_out() {
     let page = browser.get("/ui/login?next=/ui/repos/acme/private").await;
     page.says(200, "Log in with GitHub");
     page.says(200, "Operator's token");
-    let link = between(&page.text, "href=\"", "\"");
+    let link = between(&page.text, "<a href=\"", "\"");
     assert_eq!(link, "/ui/login/github?next=%2Fui%2Frepos%2Facme%2Fprivate");
     let got = browser.get(&link).await;
     let cookies = got.cookies();
@@ -413,9 +413,7 @@ async fn sessions_cannot_be_forged_and_end() {
     world.restart(BOTH).await;
     browser.url.clone_from(&world.url);
     browser.get("/ui").await.says(200, "ada");
-    world
-        .clock
-        .advance(8 * 60 * MINUTE - Duration::from_secs(1));
+    world.clock.advance(Duration::from_secs(8 * 60 * 60 - 1));
     browser.get("/ui").await.says(200, "ada");
     let rotated = [
         Configured {
@@ -624,7 +622,7 @@ async fn permissions_are_asked_for_every_five_minutes() {
     browser.log_in(&world, "rita").await;
     browser.get(private).await.says(200, "Read");
     world.sim.grant(PRIVATE, "rita", Role::None).unwrap();
-    world.clock.advance(5 * MINUTE - Duration::from_secs(1));
+    world.clock.advance(Duration::from_secs(5 * 60 - 1));
     browser.get(private).await.says(200, "Read");
     world.clock.advance(Duration::from_secs(1));
     browser.get(private).await.says(404, "");
@@ -653,6 +651,24 @@ async fn a_login_that_another_account_has_taken_over_gives_nothing() {
     let mut other = Browser::new(&world.url);
     other.log_in(&world, "rita").await;
     other.get("/ui/repos/acme/private").await.says(200, "Write");
+}
+
+#[tokio::test]
+async fn a_repository_that_has_taken_over_a_name_gives_nothing() {
+    let world = World::new().await;
+    let mut browser = Browser::new(&world.url);
+    browser.log_in(&world, "ada").await;
+    // The private repository gets another name, and a public one its name.
+    world.sim.rename_repository(PRIVATE, "old").unwrap();
+    world.sim.add_repository(PRIVATE, false).unwrap();
+    world.sim.add_to_installation("acme/old", PRIVATE).unwrap();
+    world.sim.grant(PRIVATE, "ada", Role::Write).unwrap();
+    let mut stranger = Browser::new(&world.url);
+    stranger.log_in(&world, "eve").await;
+    for browser in [&mut browser, &mut stranger] {
+        browser.get("/ui/repos/acme/private").await.says(404, "");
+        browser.get("/ui/repos/acme/public").await.says(200, "");
+    }
 }
 
 #[tokio::test]

@@ -92,11 +92,12 @@ impl Stage {
         };
         let saved = ask(OPEN, "Search is slow", Some(PLAN), "/save-plan").await;
         let failed = ask(SECRET, "Nothing here", None, "/save-plan").await;
-        let plan = PLAN.replacen("# ", &format!("# {HOSTILE} "), 1);
+        // In code, so that the title has it as text.
+        let plan = PLAN.replacen("# ", &format!("# `{HOSTILE}` "), 1);
         let guidance = format!("/save-plan {HOSTILE}");
         let hostile = ask(SECRET, HOSTILE, Some(&plan), &guidance).await;
         assert_eq!(saved.state, State::Succeeded);
-        assert_eq!(failed.code.as_deref(), Some("no_plan_found"));
+        assert_eq!(failed.state, State::Failed);
         Self {
             system,
             saved,
@@ -171,6 +172,9 @@ async fn the_operator_sees_everything_and_nobody_else_anything() {
             for live in ["<script>alert", "<img", "\u{202e}"] {
                 assert!(!page.text.contains(live), "{path}: {}", page.text);
             }
+            if path.contains(&stage.hostile.id) || path == "/ui/plans" {
+                page.says(200, "&lt;script&gt;alert(1)&lt;/script&gt;");
+            }
             nobody.get(&path).await.is_nothing();
             wrong.get(&path).await.is_nothing();
         }
@@ -204,12 +208,7 @@ async fn the_operator_sees_everything_and_nobody_else_anything() {
             .says(400, "`before` is \"x\"; it must be a number");
 
         let page = operator.get(&format!("/ui/runs/{}", saved.id)).await;
-        for text in [
-            "saved the plan as",
-            "What happened",
-            "authorised",
-            "issue #2",
-        ] {
+        for text in ["What happened", "saved by ada", "issue #2"] {
             page.says(200, text);
         }
         let page = operator.get(&format!("/ui/runs/{}", failed.id)).await;
@@ -221,7 +220,7 @@ async fn the_operator_sees_everything_and_nobody_else_anything() {
         operator.get("/ui/runs/%00").await.is_nothing();
 
         let page = operator.get("/ui/plans?text=cache+index&person=@ADA").await;
-        page.says(200, "Cache the search index on disk");
+        page.says(200, "Cache the search index");
         for nothing in [
             "text=nowhere",
             "text=%22%27*",
@@ -289,7 +288,7 @@ async fn people_see_what_they_can_read_and_maintainers_act() {
         .await
         .is_nothing();
     let page = stranger.get("/ui/plans").await;
-    page.says(200, "Cache the search index on disk");
+    page.says(200, "Cache the search index");
     assert!(!page.text.contains("alert"), "{}", page.text);
     stranger
         .get(&format!("/ui?repository={SECRET}"))
@@ -371,7 +370,7 @@ async fn a_command_is_run_again_as_a_new_run() {
         assert_ne!(again.id, stage.saved.id);
         assert_eq!(stage.system.plans(OPEN).len(), 1);
         let page = operator.get(&format!("/ui/runs/{}", again.id)).await;
-        page.says(200, "found the plan already saved as");
+        page.says(200, "Already saved as");
         operator
             .get("/ui/audit?decision=run-again")
             .await
@@ -520,6 +519,7 @@ async fn a_person_finds_a_failed_run_and_its_reason_in_two_clicks() {
             ("URL", &system_url(&stage)),
             ("TOKEN", TOKEN),
             ("FAILED", &stage.failed.id),
+            ("CODE", stage.failed.code.as_deref().unwrap()),
             ("HOSTILE", &stage.hostile.id),
             ("SHOTS", &shots),
         ];

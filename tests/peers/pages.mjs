@@ -1,6 +1,6 @@
 // A person with a browser who looks at the bot's pages.
-// Reads CHROMIUM, URL (the address of the bot), TOKEN (the operator's), FAILED and HOSTILE (ids of runs) and, if
-// pictures are wanted, SHOTS (a folder).
+// Reads CHROMIUM, URL (the address of the bot), TOKEN (the operator's), FAILED and HOSTILE (ids of runs), CODE (of
+// the failed one) and, if pictures are wanted, SHOTS (a folder).
 // Prints JSON lines: {"step"} after each step, and {"error"} if a step fails. Waits for a line of input before it
 // looks at a run that was retried. Ends after two minutes whatever happens.
 import { mkdtempSync, rmSync } from "node:fs";
@@ -12,7 +12,7 @@ import { chromium } from "playwright-core";
 const say = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
 setTimeout(() => process.exit(1), 120_000).unref();
 const input = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
-const { URL: url, TOKEN: token, FAILED: failed, HOSTILE: hostile, SHOTS: shots } = process.env;
+const { URL: url, TOKEN: token, FAILED: failed, CODE: code, HOSTILE: hostile, SHOTS: shots } = process.env;
 
 const profile = mkdtempSync(join(tmpdir(), "planwright-browser-"));
 const context = await chromium.launchPersistentContext(profile, {
@@ -42,7 +42,7 @@ try {
   });
   page.on("pageerror", (error) => odd.push(`script: ${error}`));
   page.on("console", (message) => {
-    if (message.type() === "error" && !message.text().includes("404")) odd.push(message.text());
+    if (message.type() === "error" && !/status of 40[34]/.test(message.text())) odd.push(message.text());
   });
   const shoot = async (name) => {
     if (!shots) return;
@@ -86,7 +86,7 @@ try {
   await page.locator(`a[href="/ui/runs/${failed}"]`).first().click();
   clicks += 1;
   await page.getByText("What to do:").waitFor();
-  await page.getByText("no_plan_found").first().waitFor();
+  await page.getByText(code).first().waitFor();
   await shoot("run-failed");
   await fits("run-failed");
   say({ step: "found", clicks });
@@ -97,10 +97,10 @@ try {
   await shoot("run");
   await fits("run");
   for (const [section, text] of [
-    ["Plans", "Cache the search index on disk"],
+    ["Plans", "Cache the search index"],
     ["Costs", "in 30 days"],
     ["Deliveries", "issue_comment"],
-    ["Audit", "no_plan_found"],
+    ["Audit", code],
   ]) {
     await page.getByRole("navigation").getByRole("link", { name: section }).click();
     await page.getByText(text).first().waitFor();
@@ -110,7 +110,7 @@ try {
   await page.goto(`${url}/ui/plans`);
   await page.getByLabel("Text").fill("cache index");
   await page.getByRole("button", { name: "Search" }).click();
-  await page.getByText("Cache the search index on disk").first().waitFor();
+  await page.getByText("Cache the search index").first().waitFor();
   const live = await page.locator("script:not([src]), img").count();
   must(live === 0, `${live} live elements`);
   say({ step: "looked" });

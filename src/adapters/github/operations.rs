@@ -49,6 +49,12 @@ impl Forge for GitHub {
         }
     }
 
+    async fn repository_id(&self, repo: &Repo) -> Result<u64, ForgeError> {
+        let what = format!("the repository {}", repo.full_name());
+        let found: wire::Repository = self.api.get_json(repo, "", what).await?;
+        Ok(found.id)
+    }
+
     async fn thread(&self, place: &IssueRef) -> Result<Conversation, ForgeError> {
         // Nobody closes the semaphore.
         let _permit = self.conversations.acquire().await.ok();

@@ -10,7 +10,7 @@
 //! | `POST /ui/logout` | the end of the session |
 //! | any other page without a session | 404, as for a path that does not exist |
 //!
-//! Sessions are signed cookies ([`session`]); nothing is stored on the server. A program sends the
+//! Sessions are signed cookies; nothing is stored on the server. A program sends the
 //! operator's token with every request instead: `Authorization: Bearer`. Cookies of such a request
 //! are ignored.
 //!
@@ -165,7 +165,7 @@ impl Login {
     /// Returns the permission of a viewer in a repository; `None` if they must not know that it
     /// exists. Everybody can read public repositories.
     ///
-    /// GitHub's answer is remembered for five minutes. If GitHub does not answer, there is no
+    /// GitHub's answers are remembered for five minutes. If GitHub does not answer, there is no
     /// permission.
     pub async fn permission(&self, viewer: &Viewer, repo: &Repo) -> Option<Permission> {
         match viewer {

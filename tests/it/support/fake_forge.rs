@@ -600,6 +600,10 @@ impl Forge for FakeForge {
         })
     }
 
+    async fn repository_id(&self, repo: &Repo) -> Result<u64, ForgeError> {
+        self.read(|_| repo.id)
+    }
+
     async fn thread(&self, place: &IssueRef) -> Result<Conversation, ForgeError> {
         let mut place = place.clone();
         let now = self.github_time();

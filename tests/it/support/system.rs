@@ -296,6 +296,10 @@ impl System {
             .envs(transport)
             .envs(self.environment.iter().map(|(key, value)| (key, value)))
             .envs(preload.map(|library| ("LD_PRELOAD", library)))
+            .envs(
+                (self.bots.len() > 1)
+                    .then(|| ("PLANWRIGHT_AGENT_FOLDER", format!("agent-{number}"))),
+            )
             .envs(self.postgres.as_ref().map(|url| {
                 let mut url = url.clone();
                 if self.named {

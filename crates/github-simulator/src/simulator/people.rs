@@ -83,6 +83,14 @@ impl Simulator {
         })
     }
 
+    /// Renames a repository. Requests for the old name are not redirected.
+    pub fn rename_repository(&self, full_name: &str, name: &str) -> Result {
+        self.in_repository(full_name, |state, id| {
+            name.clone_into(&mut state.repository_mut(id)?.name);
+            Ok(())
+        })
+    }
+
     /// Enables or disables the issues of a repository.
     pub fn set_issues_enabled(&self, repository: &str, enabled: bool) -> Result {
         self.in_repository(repository, |state, id| {

@@ -32,11 +32,15 @@ impl Origin {
         }
     }
 
-    /// Returns whether an origin is that of the pages: the configured one, or else any whose host is
-    /// the one that the request is for.
+    /// Returns whether an origin is that of the pages: the configured one. Where none is configured,
+    /// the browser's `Sec-Fetch-Site` is enough; browsers omit it on unencrypted connections, and
+    /// then the origin must name the host that the request is for.
     fn is_own(&self, origin: &str, headers: &HeaderMap) -> bool {
         if let Some(own) = &self.0 {
             return own == origin;
+        }
+        if headers.contains_key(SEC_FETCH_SITE) {
+            return true;
         }
         let host = headers.get(HOST).and_then(|host| host.to_str().ok());
         let authority = origin.split_once("://").map(|(_, authority)| authority);
@@ -99,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_configured_address_the_host_decides() {
+    fn without_a_configured_address_the_browser_or_the_host_decides() {
         for (origin, taken) in [
             ("http://bot.internal:8300", true),
             ("https://bot.internal:8300", true),
@@ -110,6 +114,16 @@ mod tests {
             ("null", false),
         ] {
             assert_eq!(check(None, &[("origin", origin)]), taken, "{origin}");
+        }
+        // Behind a proxy, the host may be another one.
+        let origin = ("origin", "https://bot.example.com");
+        for (site, taken) in [
+            ("same-origin", true),
+            ("same-site", false),
+            ("cross-site", false),
+        ] {
+            let sent = [origin, ("sec-fetch-site", site)];
+            assert_eq!(check(None, &sent), taken, "{site}");
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::engine::forge::{Access, Forge};
+use crate::engine::forge::Forge;
 use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::Repo;
 use crate::formats::command::Permission;
@@ -33,7 +33,8 @@ impl Answer {
 
 impl Permissions {
     /// Returns the permission of a person, given by account id and login, in a repository. Logins
-    /// can be given to other accounts, so that GitHub's answer must be about the same id.
+    /// and names can be given to other accounts and repositories, so that GitHub's answers must be
+    /// about the same ids.
     pub(super) async fn of(
         &self,
         forge: &dyn Forge,
@@ -45,11 +46,13 @@ impl Permissions {
         if let Some(answer) = self.recall(&key, now) {
             return answer.permission;
         }
-        let permission = match forge.access(repo, login).await {
-            Ok(Access {
-                user_id,
-                permission,
-            }) => permission.filter(|_| user_id == id),
+        let asked =
+            async { tokio::try_join!(forge.access(repo, login), forge.repository_id(repo)) };
+        let permission = match asked.await {
+            Ok((access, repo_id)) => {
+                let is_same = access.user_id == id && repo_id == repo.id;
+                access.permission.filter(|_| is_same)
+            }
             Err(error) => {
                 tracing::info!(%error, "no permission to see pages: GitHub did not confirm it");
                 return None;

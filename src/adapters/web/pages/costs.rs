@@ -84,10 +84,10 @@ fn table(day: &[DayUsage]) -> Markup {
                     tr {
                         td { @if let Some(repo) = &entry.repo { (clean(&repo.full_name())) } @else { "?" } }
                         td { "/" (clean(&entry.command)) }
-                        td { (entry.runs) }
-                        td { (entry.turns) }
-                        td { (entry.tokens.input.saturating_add(entry.tokens.output)) }
-                        td { (dollars(entry.cost)) }
+                        td data-label="Runs" { (entry.runs) }
+                        td data-label="Turns" { (entry.turns) }
+                        td data-label="Tokens" { (entry.tokens.input.saturating_add(entry.tokens.output)) }
+                        td data-label="Cost" { (dollars(entry.cost)) }
                     }
                 }
             }

@@ -10,6 +10,7 @@ use crate::engine::model::run::State;
 use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::IssueRef;
 use crate::formats::hidden::{self, InvisibleKind};
+use crate::formats::markdown::{parse, plain_text};
 
 const SECTIONS: [(&str, &str); 5] = [
     ("/ui", "Runs"),
@@ -28,8 +29,8 @@ pub(super) fn page(
     main: &Markup,
 ) -> Html<String> {
     let (name, is_operator) = match session.viewer() {
-        Viewer::Operator => ("operator".to_owned(), true),
-        Viewer::Person { login, .. } => (format!("@{login}"), false),
+        Viewer::Operator => ("the operator", true),
+        Viewer::Person { login, .. } => (login.as_str(), false),
     };
     let page = html! {
         (DOCTYPE)
@@ -53,7 +54,7 @@ pub(super) fn page(
                     }
                     form method="post" action=(LOGOUT_PATH) {
                         input type="hidden" name=(FORM_TOKEN) value=(pages.login.form_token(session));
-                        span { (clean(&name)) }
+                        strong { (clean(name)) }
                         button type="submit" { "Log out" }
                     }
                 }
@@ -85,10 +86,25 @@ pub(super) fn clean(text: &str) -> String {
         .collect()
 }
 
-/// Returns a time as people read it, with the exact time as tooltip.
+/// Returns a sentence that the bot writes as Markdown, without its markup.
+pub(super) fn sentence(markdown: &str) -> String {
+    let arena = comrak::Arena::new();
+    clean(&plain_text(parse(&arena, markdown)))
+}
+
+/// Returns a time (UTC) to the minute, with the seconds as tooltip.
 pub(super) fn time(at: Millis) -> Markup {
+    shortened_time(at, 16)
+}
+
+/// Returns a time (UTC) to the second.
+pub(super) fn exact_time(at: Millis) -> Markup {
+    shortened_time(at, 19)
+}
+
+fn shortened_time(at: Millis, length: usize) -> Markup {
     let iso = at.iso();
-    let short = iso.get(..16).unwrap_or(&iso).replace('T', " ");
+    let short = iso.get(..length).unwrap_or(&iso).replace('T', " ");
     html! { time datetime=(iso) title=(iso) { (short) } }
 }
 
@@ -166,6 +182,12 @@ mod tests {
             quoted,
             "<a href=\"https://h/&quot;&gt;&lt;script&gt;\" rel=\"noreferrer\">&lt;b&gt;</a>"
         );
+    }
+
+    #[test]
+    fn sentences_are_shown_without_markup() {
+        let text = "Comment `/retry` *here*: [a comment](https://h/x) by a\\_b \\<b>";
+        assert_eq!(sentence(text), "Comment /retry here: a comment by a_b <b>");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use http::HeaderMap;
 use maud::{Markup, html};
 
 use super::super::login::{FORM_TOKEN, Session, Viewer};
-use super::layout::{badge, clean, duration, external, issue, page, time};
+use super::layout::{badge, clean, duration, exact_time, external, issue, page, sentence, time};
 use super::{Id, Logged, Pages, Problem, Shared};
 use crate::engine::model::run::RunId;
 use crate::engine::model::trigger::Trigger;
@@ -92,7 +92,10 @@ fn facts(pages: &Pages, run: &RunEvidence) -> Markup {
     html! {
         dl {
             dt { "State" }
-            dd { (badge(view.state)) " " (clean(&doing(run, &pages.limits))) }
+            dd {
+                (badge(view.state))
+                @if !view.state.is_terminal() { " " (clean(&doing(run, &pages.limits))) }
+            }
             @if let Some(trigger) = &view.trigger {
                 dt { "Where" } dd { (issue(pages, &trigger.place)) }
                 dt { "By" } dd { (clean(&trigger.actor.login)) (origin(trigger)) }
@@ -133,11 +136,11 @@ fn outcome(run: &RunEvidence) -> Markup {
         @if let Some((_, failure)) = &progress.failure {
             section class="failure" {
                 h2 { code { (failure.code.name()) } }
-                p { (clean(&failure.message)) }
+                p { (sentence(&failure.message)) }
                 @if !failure.details.is_empty() {
-                    ul { @for detail in &failure.details { li { (clean(detail)) } } }
+                    ul { @for detail in &failure.details { li { (sentence(detail)) } } }
                 }
-                p { strong { "What to do: " } (clean(&failure.remedy)) }
+                p { strong { "What to do: " } (sentence(&failure.remedy)) }
             }
         }
         @if let Some(saved) = &progress.saved {
@@ -146,9 +149,9 @@ fn outcome(run: &RunEvidence) -> Markup {
             p { "Already saved as " (external(&known.issue.url, &format!("issue #{}", known.issue.number))) "." }
         }
         @if let Some(prepared) = &progress.prepared {
-            p { "Plan: " strong { (clean(&prepared.title)) } ", found in " (clean(&prepared.found)) "." }
+            p { "Plan: " strong { (clean(&prepared.title)) } ", " (sentence(&prepared.found)) "." }
             @if !prepared.notes.is_empty() {
-                ul { @for note in &prepared.notes { li { (clean(note)) } } }
+                ul { @for note in &prepared.notes { li { (sentence(note)) } } }
             }
         }
     }
@@ -186,7 +189,7 @@ fn history_table(events: &[Event]) -> Markup {
             tbody {
                 @for event in events {
                     tr {
-                        td { (time(event.at)) }
+                        td { (exact_time(event.at)) }
                         td { (event.kind.name()) }
                         td class="why" { (clean(&event.text)) }
                         td { @if let Some(millis) = event.millis { (duration(millis)) } }
@@ -212,8 +215,11 @@ fn agents(turns: &[Turn]) -> Markup {
                         td { (clean(&turn.key)) }
                         td { (time(turn.at)) }
                         @if let Some(used) = turn.used {
-                            td { (used.turns) } td { (used.tools) } td { (used.tokens.input) } td { (used.tokens.output) }
-                            td { (dollars(used.cost)) }
+                            td data-label="Model turns" { (used.turns) }
+                            td data-label="Tool calls" { (used.tools) }
+                            td data-label="Tokens in" { (used.tokens.input) }
+                            td data-label="Tokens out" { (used.tokens.output) }
+                            td data-label="Cost" { (dollars(used.cost)) }
                         } @else {
                             td colspan="5" { "running, or ended without a report" }
                         }

@@ -159,7 +159,7 @@ async fn table(pages: &Pages, runs: &[RunSummary]) -> Result<Markup, Problem> {
                 @for (run, reason) in runs.iter().zip(&reasons) {
                     tr {
                         td { (badge(run.state)) }
-                        td { a href={ "/ui/runs/" (run.id) } { "/" (clean(&run.command)) } }
+                        td class="command" { a href={ "/ui/runs/" (run.id) } { "/" (clean(&run.command)) } }
                         @if let Some((place, actor)) = &run.origin {
                             td { (issue(pages, place)) }
                             td { (clean(&actor.login)) }
