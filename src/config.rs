@@ -101,6 +101,13 @@ impl Loaded {
         self.merged.get(key).map(|entry| &entry.origin)
     }
 
+    /// Returns whether `serve` listens: for webhooks, or for requests for pages and metrics.
+    pub fn listens(&self) -> bool {
+        let secrets = &self.secrets;
+        let has_pages = secrets.web_token.is_some() || secrets.web_client_secret.is_some();
+        self.config.server.transport.listens() || has_pages
+    }
+
     /// Checks that every setting that `serve` needs is set and that the agent's program can be run.
     ///
     /// # Errors
@@ -184,7 +191,8 @@ settings! {
         /// which needs no address that GitHub can reach, or both. With `webhook`, the log is read as
         /// well, to find deliveries that did not arrive.
         transport: Transport = "webhook", OneOf(&["webhook", "pull", "both"]);
-        /// Address and port to listen on. Not used where `transport` is `pull`.
+        /// Address and port to listen on. Where `transport` is `pull`, only the pages and metrics of
+        /// `[web]` are served there.
         listen: SocketAddr = "127.0.0.1:8300", SocketAddress;
         /// Path of the webhook endpoint.
         webhook_path: String = "/webhook", WebhookPath;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Router;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -49,7 +50,7 @@ const MAX_FIRST_SEARCH: Duration = Duration::from_mins(1);
 pub(super) struct Bot {
     /// The store, for callers that inspect runs.
     pub(super) store: Arc<dyn Store>,
-    app: axum::Router,
+    app: Router,
     intake: Arc<Intake>,
     start: Start,
     /// Ends requests that watch runs when it is cancelled.
@@ -117,7 +118,11 @@ impl Bot {
             Box::new(AppCheck(unconfirmed.subscribe())) as _,
         ];
         let health = Arc::new(Health::new(Arc::clone(&clock), checks));
-        let mut routes = receiver.router(&config.server.webhook_path);
+        let mut routes = if config.server.transport.listens() {
+            receiver.router(&config.server.webhook_path)
+        } else {
+            Router::new()
+        };
         if let Some((exporter, token)) = exporter {
             let (store, github, clock) = (store.clone(), github.clone(), clock.clone());
             let page = MetricsPage::new(exporter, token, store, github, clock);

@@ -28,8 +28,9 @@ pub(super) struct Health {}
 
 /// Runs the command.
 pub(super) fn run(settings: &Settings) -> Result<(), Failure> {
-    let server = settings.load()?.config.server;
-    if !server.transport.listens() {
+    let loaded = settings.load()?;
+    let server = &loaded.config.server;
+    if !loaded.listens() {
         return print("the bot listens nowhere: server.transport is \"pull\"\n");
     }
     let url = format!("http://{}/livez", runs::local(server.listen));

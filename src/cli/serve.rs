@@ -118,7 +118,7 @@ async fn serve(loaded: Loaded) -> Result<(), Failure> {
     // Bind before opening anything else, so that a second instance on the same port fails without
     // side effects.
     let server = &loaded.config.server;
-    let listener = if server.transport.listens() {
+    let listener = if loaded.listens() {
         let address = server.listen;
         let bound = TcpListener::bind(address).await;
         Some(
@@ -137,7 +137,8 @@ async fn serve(loaded: Loaded) -> Result<(), Failure> {
     if let Some(listener) = &listener {
         // The actual port if the configuration asked for any port (0).
         let address = listener.local_addr().unwrap_or(server.listen);
-        tracing::info!(%address, path = server.webhook_path, "listening");
+        let path = server.transport.listens().then_some(&*server.webhook_path);
+        tracing::info!(%address, path, "listening");
     }
     if server.transport.pulls() {
         let seconds = loaded.config.engine.sweep.pull_every.as_secs();

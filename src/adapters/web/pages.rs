@@ -13,13 +13,14 @@ mod plans;
 mod run;
 mod runs;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Router};
+use futures_util::{StreamExt as _, stream};
 use http::StatusCode;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -39,6 +40,9 @@ const PORTION: u32 = 200;
 
 /// Maximum number of portions that are read for one page.
 const MAX_PORTIONS: u32 = 5;
+
+/// Maximum number of repositories for which GitHub is asked at the same time.
+const MAX_ASKED: usize = 8;
 
 /// The role that is needed to act on the runs of a repository.
 const ACTS: Permission = Permission::Maintain;
@@ -103,6 +107,17 @@ impl Pages {
         self.login.permission(viewer, repo).await.is_some()
     }
 
+    /// Returns the ids of those of `repos` that a viewer can read.
+    async fn readable(&self, viewer: &Viewer, repos: impl Iterator<Item = Repo>) -> HashSet<u64> {
+        let different: HashMap<u64, Repo> = repos.map(|repo| (repo.id, repo)).collect();
+        let asked = different.into_values().map(async |repo| {
+            let can_read = self.can_read(viewer, &repo).await;
+            can_read.then_some(repo.id)
+        });
+        let asked = stream::iter(asked).buffer_unordered(MAX_ASKED);
+        asked.filter_map(async |id| id).collect().await
+    }
+
     /// Returns whether a viewer may act on the runs of a repository.
     async fn can_act(&self, viewer: &Viewer, repo: &Repo) -> bool {
         let permission = self.login.permission(viewer, repo).await;
@@ -147,18 +162,21 @@ impl Pages {
         for _ in 0..MAX_PORTIONS {
             let entries = read(before, portion).await?;
             let is_last = entries.len() < portion as usize;
+            let readable = match viewer {
+                Viewer::Operator => HashSet::new(),
+                Viewer::Person { .. } => {
+                    let repos = entries.iter().filter_map(|entry| key(entry).1);
+                    self.readable(viewer, repos).await
+                }
+            };
             for entry in entries {
                 let (seq, repo) = key(&entry);
                 if page.len() == PAGE as usize {
                     return Ok((page, before));
                 }
                 before = Some(seq);
-                let is_visible = match (viewer, &repo) {
-                    (Viewer::Operator, _) => true,
-                    (Viewer::Person { .. }, None) => false,
-                    (Viewer::Person { .. }, Some(repo)) => self.can_read(viewer, repo).await,
-                };
-                if is_visible {
+                let can_read = repo.is_some_and(|repo| readable.contains(&repo.id));
+                if *viewer == Viewer::Operator || can_read {
                     page.push(entry);
                 }
             }

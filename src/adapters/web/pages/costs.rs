@@ -37,16 +37,15 @@ pub(super) async fn show(
     let viewer = session.viewer();
     let before = u32::try_from(days - 1).unwrap_or(u32::MAX);
     let since = pages.clock.now().minus(DAY * before);
-    let mut usage = Vec::new();
-    for entry in pages.history.usage(since, MAX_ENTRIES).await? {
-        let is_visible = match (viewer, &entry.repo) {
-            (Viewer::Operator, _) => true,
-            (_, None) => false,
-            (viewer, Some(repo)) => pages.can_read(viewer, repo).await,
+    let mut usage = pages.history.usage(since, MAX_ENTRIES).await?;
+    if *viewer != Viewer::Operator {
+        let repos = usage.iter().filter_map(|entry| entry.repo.clone());
+        let readable = pages.readable(viewer, repos).await;
+        let can_read = |entry: &DayUsage| {
+            let repo = entry.repo.as_ref();
+            repo.is_some_and(|repo| readable.contains(&repo.id))
         };
-        if is_visible {
-            usage.push(entry);
-        }
+        usage.retain(can_read);
     }
     let total = usage
         .iter()
