@@ -17,11 +17,11 @@ use health::Health;
 pub fn app(routes: Router, health: Arc<Health>) -> Router {
     routes
         .merge(health::router(health))
-        .fallback(not_found)
+        .fallback(nothing_here)
         .layer(middleware::from_fn(metrics::count_in_flight))
 }
 
-/// The answer where there is nothing.
-async fn not_found() -> (StatusCode, &'static str) {
+/// Answers requests for paths that do not exist, and for metrics without the operator's token.
+async fn nothing_here() -> (StatusCode, &'static str) {
     (StatusCode::NOT_FOUND, "nothing here\n")
 }

@@ -13,7 +13,7 @@ use http::{HeaderMap, Method};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use super::not_found;
+use super::nothing_here;
 use super::token::OperatorToken;
 use crate::adapters::github::GitHub;
 use crate::adapters::metrics::Exporter;
@@ -124,7 +124,7 @@ async fn metrics(
     headers: HeaderMap,
 ) -> Response {
     if method != Method::GET || !page.token.matches(&headers) {
-        return not_found().await.into_response();
+        return nothing_here().await.into_response();
     }
     page.refresh().await;
     ([(CONTENT_TYPE, TEXT_FORMAT)], page.exporter.render()).into_response()

@@ -6,13 +6,14 @@ use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-/// The operator's token, as its digest.
-pub struct OperatorToken([u8; 32]);
+/// The operator's token: whoever has it sees everything and may act everywhere.
+#[derive(Debug, Clone)]
+pub struct OperatorToken(SecretString);
 
 impl OperatorToken {
-    /// Takes the configured token, which is not empty.
-    pub fn new(token: &SecretString) -> Self {
-        Self(Sha256::digest(token.expose_secret()).into())
+    /// Creates the token. The configuration guarantees its length.
+    pub fn new(token: SecretString) -> Self {
+        Self(token)
     }
 
     /// Returns whether the headers of a request contain `Authorization: Bearer` with this token. The
@@ -26,8 +27,8 @@ impl OperatorToken {
         else {
             return false;
         };
-        let given: [u8; 32] = Sha256::digest(given).into();
-        scheme.eq_ignore_ascii_case("Bearer") && self.0.ct_eq(&given).into()
+        let [token, given] = [self.0.expose_secret(), given].map(Sha256::digest);
+        scheme.eq_ignore_ascii_case("Bearer") && token[..].ct_eq(&given[..]).into()
     }
 }
 
@@ -40,7 +41,7 @@ mod tests {
     #[test]
     fn only_the_token_as_bearer_matches() {
         let secret = "0123456789abcdef0123456789abcdef";
-        let token = OperatorToken::new(&SecretString::from(secret));
+        let token = OperatorToken::new(SecretString::from(secret));
         for (values, expected) in [
             (&[][..], false),
             (&["Bearer 0123456789abcdef0123456789abcdef"][..], true),

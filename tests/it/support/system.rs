@@ -336,6 +336,15 @@ impl System {
         self.aim();
     }
 
+    /// Returns the address of the first process, which listens.
+    pub(crate) fn url(&self) -> String {
+        let target = self.bots[0]
+            .as_ref()
+            .and_then(|(_, target)| target.as_deref());
+        let target = target.expect("the bot listens");
+        target.trim_end_matches("/webhook").to_owned()
+    }
+
     /// Directs webhooks to the processes that run.
     fn aim(&self) {
         let awake = |number: &usize| !self.frozen.contains(number);
@@ -359,13 +368,6 @@ impl System {
         self.signal(number, "-CONT").await;
         self.frozen.remove(&number);
         self.aim();
-    }
-
-    /// Returns the URL of a path of the bot's first process.
-    pub(crate) fn url(&self, path: &str) -> String {
-        let (_, webhook) = self.bots[0].as_ref().expect("the bot runs");
-        let webhook = webhook.as_deref().expect("the bot listens");
-        webhook.replace("/webhook", path)
     }
 
     /// Returns the lines of the bot's log, those of all processes together.
