@@ -85,9 +85,9 @@ impl Bot {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, Failure> {
         // Before anything that records metrics.
-        let exporter = secrets.web_token.as_ref().map(|token| {
+        let exporter = secrets.web_token.clone().map(|token| {
             let exporter = Exporter::install(clock.now());
-            exporter.map(|exporter| (exporter, OperatorToken::new(token.clone())))
+            exporter.map(|exporter| (exporter, OperatorToken::new(token)))
         });
         let exporter = exporter.transpose();
         let exporter = exporter.map_err(|error| Failure::failed(error.to_string()))?;

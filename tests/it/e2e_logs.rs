@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use planwright::formats::command::Command;
 use serde_json::Value;
 
+use crate::support::fake_forge::Fault;
 use crate::support::rig::{PLAN, Rig};
 use crate::support::system::{Options, System};
 
@@ -109,11 +110,14 @@ async fn text_lines_about_a_run_carry_its_fields() {
         for command in [Command::SaveRawPlan, Command::SavePlan, Command::Status] {
             runs.push(rig.say(command).await);
         }
-        // The second is blocked, and is acknowledged ahead of its start.
+        // The second is blocked, and is acknowledged ahead of its start, with a failure to log.
+        rig.forge.fail(1, Fault::LostBefore);
         rig.worker("acknowledger").acknowledge_step().await.unwrap();
         rig.settle().await;
     }
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let failed = log.lines().find(|line| line.contains("no reaction yet"));
+    assert!(failed.unwrap().contains(&runs[1].0), "{log}");
     for run in runs {
         let mut about = 0;
         for line in log.lines().filter(|line| line.contains(&run.0)) {

@@ -542,3 +542,21 @@ async fn a_person_finds_a_failed_run_and_its_reason_in_two_clicks() {
 fn system_url(stage: &Stage) -> String {
     stage.system.url("")
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_are_served_where_deliveries_are_pulled() {
+    let mut environment = web();
+    environment.push(("PLANWRIGHT_SERVER_LISTEN", "127.0.0.1:0".to_owned()));
+    let system = System::with(Options {
+        environment,
+        pull: true,
+        ..Options::default()
+    })
+    .await;
+    let mut operator = Browser::new(&system.url(""));
+    operator.get("/ui/login").await.says(200, "Operator's token");
+    operator.get("/webhook").await.is_nothing();
+    operator.headers = vec![("authorization", format!("Bearer {TOKEN}"))];
+    operator.get("/ui").await.says(200, "There are no such runs.");
+    operator.get("/metrics").await.says(200, "planwright_build_info");
+}
