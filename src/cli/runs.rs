@@ -10,7 +10,9 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::{Failure, Settings};
+use crate::engine::model::failure::Code;
 use crate::engine::model::run::RunId;
+use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::{Actor, IssueRef};
 use crate::engine::overview::RunSummary;
 
@@ -92,10 +94,10 @@ fn summary(run: &RunSummary) -> Value {
         "number": place.map(|place| place.number),
         "actor": actor,
         "attempts": run.attempt,
-        "code": run.code.map(|code| code.name()),
+        "code": run.code.map(Code::name),
         "note": run.note,
         "accepted_at": run.created.iso(),
-        "finished_at": run.finished.map(|finished| finished.iso()),
+        "finished_at": run.finished.map(Millis::iso),
     })
 }
 

@@ -13,13 +13,13 @@ use url::Url;
 
 use crate::support::program::between;
 use crate::support::system::{Options, System};
-use world::{BOTH, Browser, Configured, PRIVATE, TOKEN, World};
+use world::{BOTH, Browser, Configured, PRIVATE, TOKEN, World, answer_at};
 
 const CALLBACK: &str = "/ui/login/github/callback";
 const MINUTE: Duration = Duration::from_mins(1);
 
 /// Returns the value of a parameter of an address.
-pub(crate) fn parameter(address: &str, name: &str) -> String {
+fn parameter(address: &str, name: &str) -> String {
     let url = Url::parse(address).unwrap();
     let mut pairs = url.query_pairs();
     let pair = pairs.find(|(other, _)| other == name);
@@ -765,25 +765,9 @@ async fn the_bot_serves_the_pages_that_its_configuration_asks_for() {
     assert!(cookie.starts_with("__Host-planwright_login="), "{cookie}");
     let attributes = "; Path=/; Max-Age=600; HttpOnly; SameSite=Lax; Secure";
     assert!(cookie.ends_with(attributes), "{cookie}");
-    system.sim.set_visitor("ada");
     let address = got.location().unwrap();
     // Ada confirms, and GitHub sends the browser to the public address.
-    let mut github = Browser::new(&system.sim.url());
-    let names = [
-        "client_id",
-        "redirect_uri",
-        "state",
-        "code_challenge",
-        "code_challenge_method",
-    ];
-    let values = names.map(|name| (name, parameter(&address, name)));
-    let mut fields: Vec<(&str, &str)> = values
-        .iter()
-        .map(|(name, value)| (*name, &**value))
-        .collect();
-    fields.push(("authorize", "1"));
-    let got = github.post("/login/oauth/authorize", &fields).await;
-    let answer = got.location().unwrap();
+    let answer = answer_at(&system.sim, "ada", &address, "1").await;
     let code = parameter(&answer, "code");
     let path = answer.strip_prefix(public).unwrap();
     let got = browser.get(path).await;

@@ -34,8 +34,8 @@ fn issue(system: &System) -> u64 {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn only_the_operators_token_opens_them() {
     let system = system(vec![token()]).await;
-    let url = format!("{}/metrics", system.url());
-    let nothing = request(&format!("{}/nothing", system.url()), None).await;
+    let url = system.url("/metrics");
+    let nothing = request(&system.url("/nothing"), None).await;
     assert_eq!(nothing.status, 404);
     let right = format!("Bearer {TOKEN}");
     for wrong in [
@@ -66,7 +66,7 @@ async fn only_the_operators_token_opens_them() {
 async fn without_a_configured_token_there_are_none() {
     let system = system(Vec::new()).await;
     for authorization in [None, Some("Bearer "), Some(&*format!("Bearer {TOKEN}"))] {
-        let page = request(&format!("{}/metrics", system.url()), authorization).await;
+        let page = request(&system.url("/metrics"), authorization).await;
         assert_eq!(page.status, 404, "{authorization:?}");
     }
 }
@@ -227,7 +227,7 @@ fn initial() -> BTreeSet<Series> {
 
 /// Sends a delivery with a wrong signature.
 async fn forge_a_delivery(system: &System) {
-    let request = http::Request::post(format!("{}/webhook", system.url()))
+    let request = http::Request::post(system.url("/webhook"))
         .header("content-type", "application/json")
         .header("x-github-event", "issue_comment")
         .header("x-github-delivery", "00000000-0000-0000-0000-000000000000")

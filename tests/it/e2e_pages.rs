@@ -13,8 +13,7 @@ use hyper_util::rt::TokioExecutor;
 use planwright::engine::model::run::State;
 use serde_json::json;
 
-use crate::e2e_login::parameter;
-use crate::e2e_login::world::Browser;
+use crate::e2e_login::world::{Browser, answer_at};
 use crate::support::peers;
 use crate::support::postgres;
 use crate::support::program::between;
@@ -119,29 +118,7 @@ impl Stage {
         self.system.sim.set_callback_urls(vec![callback]);
         let mut browser = Browser::new(&self.system.url(""));
         let address = browser.begin().await;
-        self.system.sim.set_visitor(person);
-        let mut github = Browser::new(&self.system.sim.url());
-        let got = github.get(&address).await;
-        let answer = match got.location() {
-            Some(answer) => answer,
-            None => {
-                let names = [
-                    "client_id",
-                    "redirect_uri",
-                    "state",
-                    "code_challenge",
-                    "code_challenge_method",
-                ];
-                let values = names.map(|name| (name, parameter(&address, name)));
-                let mut fields: Vec<(&str, &str)> = values
-                    .iter()
-                    .map(|(name, value)| (*name, &**value))
-                    .collect();
-                fields.push(("authorize", "1"));
-                let got = github.post("/login/oauth/authorize", &fields).await;
-                got.location().unwrap()
-            }
-        };
+        let answer = answer_at(&self.system.sim, person, &address, "1").await;
         let got = browser.get(answer.strip_prefix(PUBLIC).unwrap()).await;
         assert_eq!(got.status, 303, "{}", got.text);
         browser
@@ -554,9 +531,18 @@ async fn pages_are_served_where_deliveries_are_pulled() {
     })
     .await;
     let mut operator = Browser::new(&system.url(""));
-    operator.get("/ui/login").await.says(200, "Operator's token");
+    operator
+        .get("/ui/login")
+        .await
+        .says(200, "Operator's token");
     operator.get("/webhook").await.is_nothing();
     operator.headers = vec![("authorization", format!("Bearer {TOKEN}"))];
-    operator.get("/ui").await.says(200, "There are no such runs.");
-    operator.get("/metrics").await.says(200, "planwright_build_info");
+    operator
+        .get("/ui")
+        .await
+        .says(200, "There are no such runs.");
+    operator
+        .get("/metrics")
+        .await
+        .says(200, "planwright_build_info");
 }

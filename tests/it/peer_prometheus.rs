@@ -226,7 +226,7 @@ fn panels() -> Vec<(String, String)> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn prometheus_answers_every_query_of_dashboard_and_alerts() {
     let system = used_system().await;
-    let address = system.url();
+    let address = system.url("");
     let target = address.strip_prefix("http://").unwrap();
     let Some(prometheus) = Prometheus::start(target).await else {
         return;

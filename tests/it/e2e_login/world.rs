@@ -194,30 +194,41 @@ impl World {
 
     /// Confirms or cancels a login at GitHub.
     pub(crate) async fn answer(&self, person: &str, address: &str, authorize: &str) -> String {
-        self.sim.set_visitor(person);
-        let got = send(Request::get(address).body(Full::default()).unwrap()).await;
-        if let Some(location) = got.location() {
-            return location;
-        }
-        let names = [
-            "client_id",
-            "redirect_uri",
-            "state",
-            "code_challenge",
-            "code_challenge_method",
-        ];
-        let mut fields = form_urlencoded::Serializer::new(String::new());
-        for name in names {
-            let value = between(&got.text, &format!("name=\"{name}\" value=\""), "\"");
-            fields.append_pair(name, &value);
-        }
-        fields.append_pair("authorize", authorize);
-        let page = format!("{}/login/oauth/authorize", self.sim.url());
-        let request = Request::post(page)
-            .body(Full::from(fields.finish()))
-            .unwrap();
-        send(request).await.location().unwrap()
+        answer_at(&self.sim, person, address, authorize).await
     }
+}
+
+/// Confirms (`1`) or cancels a login at GitHub as `person`, from the address to which the bot sends
+/// the browser. Returns the address to which GitHub sends it back.
+pub(crate) async fn answer_at(
+    sim: &Simulator,
+    person: &str,
+    address: &str,
+    authorize: &str,
+) -> String {
+    sim.set_visitor(person);
+    let got = send(Request::get(address).body(Full::default()).unwrap()).await;
+    if let Some(location) = got.location() {
+        return location;
+    }
+    let names = [
+        "client_id",
+        "redirect_uri",
+        "state",
+        "code_challenge",
+        "code_challenge_method",
+    ];
+    let mut fields = form_urlencoded::Serializer::new(String::new());
+    for name in names {
+        let value = between(&got.text, &format!("name=\"{name}\" value=\""), "\"");
+        fields.append_pair(name, &value);
+    }
+    fields.append_pair("authorize", authorize);
+    let page = format!("{}/login/oauth/authorize", sim.url());
+    let request = Request::post(page)
+        .body(Full::from(fields.finish()))
+        .unwrap();
+    send(request).await.location().unwrap()
 }
 
 /// The pages of the test, which show a repository to people who can read it, and let maintainers

@@ -94,11 +94,7 @@ pub(crate) async fn request(url: &str, authorization: Option<&str>) -> Page {
 
 /// Returns the metrics of the bot's first process as text.
 pub(crate) async fn text(system: &System) -> String {
-    let page = request(
-        &format!("{}/metrics", system.url()),
-        Some(&format!("Bearer {TOKEN}")),
-    )
-    .await;
+    let page = request(&system.url("/metrics"), Some(&format!("Bearer {TOKEN}"))).await;
     assert_eq!(page.status, 200, "{}", page.text);
     page.text
 }

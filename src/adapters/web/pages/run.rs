@@ -10,6 +10,7 @@ use maud::{Markup, html};
 use super::super::login::{FORM_TOKEN, Session, Viewer};
 use super::layout::{badge, clean, duration, exact_time, external, issue, page, sentence, time};
 use super::{Id, Logged, Pages, Problem, Shared};
+use crate::engine::model::progress::Progress;
 use crate::engine::model::run::RunId;
 use crate::engine::model::trigger::Trigger;
 use crate::engine::operate::{Action, act as act_on};
@@ -107,7 +108,7 @@ fn facts(pages: &Pages, run: &RunEvidence) -> Markup {
                 dt { "Step" } dd { (clean(step)) }
             }
             @if view.attempt > 1 { dt { "Attempts" } dd { (view.attempt) } }
-            @if let Some(spent) = view.progress.as_ref().and_then(|progress| progress.spent()) {
+            @if let Some(spent) = view.progress.as_ref().and_then(Progress::spent) {
                 dt { "Cost" } dd { (dollars(spent.cost)) " in " (spent.turns) " turns" }
             }
         }
