@@ -142,7 +142,9 @@ impl Report {
 fn rows(measured: &Measured) -> Vec<Row> {
     let row = |(&(case, connections), &figures): (&(Case, usize), &Figures)| {
         let limit = match case {
-            Case::LimitCommand | Case::Durable | Case::Forged => Case::LimitCommand,
+            Case::LimitCommand | Case::Durable | Case::DurablePostgres | Case::Forged => {
+                Case::LimitCommand
+            }
             Case::LimitTalk | Case::Ignored => Case::LimitTalk,
             Case::LimitPlan | Case::DurablePlan => Case::LimitPlan,
             Case::LimitParse => Case::LimitParse,

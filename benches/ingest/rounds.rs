@@ -11,7 +11,7 @@ use crate::child::Server;
 use crate::delivery::Comment;
 use crate::load::{self, Mix};
 use crate::payload::mix;
-use crate::server::Mode;
+use crate::server::{Mode, POSTGRES};
 use crate::{Outcome, Plan};
 
 /// Numbers of concurrent connections that are measured.
@@ -41,6 +41,8 @@ pub(crate) enum Case {
     LimitPlan,
     /// Commands with a plan of 5 kB, which the run keeps, to the bot.
     DurablePlan,
+    /// Commands to the bot on PostgreSQL, if a database is named.
+    DurablePostgres,
     /// Commands with a wrong signature to the bot.
     Forged,
 }
@@ -48,7 +50,11 @@ pub(crate) enum Case {
 impl Case {
     fn status(self) -> u16 {
         match self {
-            Self::LimitCommand | Self::Durable | Self::LimitPlan | Self::DurablePlan => 202,
+            Self::LimitCommand
+            | Self::Durable
+            | Self::LimitPlan
+            | Self::DurablePlan
+            | Self::DurablePostgres => 202,
             Self::LimitTalk | Self::Ignored | Self::LimitParse => 200,
             Self::Forged => 401,
         }
@@ -154,6 +160,17 @@ fn round(
     take(Case::LimitPlan, &limit, &mixes.plan, 64)?;
     take(Case::DurablePlan, &bot, &mixes.plan, 64)?;
     memory.loaded = bot.memory()?.1;
+    if std::env::var_os(POSTGRES).is_some() {
+        let postgres = Server::start(Mode::Postgres, folders[3].path(), pinned)?;
+        for connections in CONNECTIONS {
+            take(
+                Case::DurablePostgres,
+                &postgres,
+                &mixes.command,
+                connections,
+            )?;
+        }
+    }
     Ok(memory)
 }
 

@@ -12,7 +12,7 @@ use axum::routing::any;
 use http::StatusCode;
 use http_body_util::BodyExt;
 use planwright::adapters::clock::SystemClock;
-use planwright::adapters::store::{SqlStore, SqliteOptions};
+use planwright::adapters::store::{PostgresOptions, SqlStore, SqliteOptions};
 use planwright::adapters::telemetry::LineFormat;
 use planwright::adapters::web::health::{Health, StoreCheck};
 use planwright::adapters::web::{self, server};
@@ -32,6 +32,9 @@ use crate::{Outcome, payload};
 /// First argument of a server process.
 pub(crate) const FLAG: &str = "--serve";
 
+/// Environment variable with the URL of an empty PostgreSQL database.
+pub(crate) const POSTGRES: &str = "PLANWRIGHT_BENCH_POSTGRES";
+
 /// App ID in the configuration of the bot.
 pub(crate) const APP_ID: u64 = 424_242;
 
@@ -43,6 +46,8 @@ pub(crate) enum Mode {
     /// The same HTTP stack, signature check and decision, without a store. It is the limit that the
     /// bot would reach if storing cost nothing.
     Limit,
+    /// The same on the PostgreSQL database that the environment variable [`POSTGRES`] names.
+    Postgres,
     /// The bot's receiver with its real store, but without workers, which would share the core.
     Bot {
         /// Same as `store.queue_depth`.
@@ -59,6 +64,7 @@ impl Mode {
         match self {
             Self::Parse => "parse".to_owned(),
             Self::Limit => "limit".to_owned(),
+            Self::Postgres => "postgres".to_owned(),
             Self::Bot { queue_depth } => queue_depth.to_string(),
         }
     }
@@ -72,6 +78,7 @@ pub(crate) fn main(arguments: &[String]) -> Outcome<()> {
     let mode = match mode.as_str() {
         "parse" => Mode::Parse,
         "limit" => Mode::Limit,
+        "postgres" => Mode::Postgres,
         queue_depth => Mode::Bot {
             queue_depth: queue_depth.parse()?,
         },
@@ -88,7 +95,18 @@ async fn serve(mode: Mode, database: PathBuf) -> Outcome<()> {
     let app = match mode {
         Mode::Parse => limit(false),
         Mode::Limit => limit(true),
-        Mode::Bot { queue_depth } => bot(queue_depth, database).await?,
+        Mode::Postgres => {
+            let url = SecretString::from(std::env::var(POSTGRES)?);
+            bot(SqlStore::open_postgres(&url, PostgresOptions::default()).await?)
+        }
+        Mode::Bot { queue_depth } => {
+            let options = SqliteOptions {
+                queue_depth,
+                ..SqliteOptions::default()
+            };
+            let now = SystemClock.now();
+            bot(SqlStore::open_sqlite(&database, options, now).await?)
+        }
     };
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("{}", listener.local_addr()?);
@@ -115,20 +133,15 @@ fn secrets() -> Vec<SecretString> {
     vec![SecretString::from(payload::SECRET)]
 }
 
-async fn bot(queue_depth: usize, database: PathBuf) -> Outcome<Router> {
-    let options = SqliteOptions {
-        queue_depth,
-        ..SqliteOptions::default()
-    };
+fn bot(store: SqlStore) -> Router {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let store = SqlStore::open_sqlite(&database, options, clock.now()).await?;
     let store: Arc<dyn Store> = Arc::new(store);
     let checks = vec![Box::new(StoreCheck(Arc::clone(&store))) as _];
     let health = Arc::new(Health::new(Arc::clone(&clock), checks));
     let late = LateSettings::default();
     let intake = Intake::new(store, Arc::clone(&clock), facts(), late, false);
     let receiver = Arc::new(Receiver::new(Arc::new(intake), clock, secrets()));
-    Ok(web::app(receiver.router("/webhook"), health))
+    web::app(receiver.router("/webhook"), health)
 }
 
 struct Known {

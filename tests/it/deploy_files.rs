@@ -11,10 +11,11 @@ use planwright::engine::app_needs;
 use serde_json::{Value, json};
 
 /// The secrets, which may come from the environment or, with `_FILE` appended, from a file.
-const SECRETS: [&str; 4] = [
+const SECRETS: [&str; 5] = [
     "PLANWRIGHT_AGENT_API_KEY",
     "PLANWRIGHT_GITHUB_PRIVATE_KEY",
     "PLANWRIGHT_WEBHOOK_SECRETS",
+    "PLANWRIGHT_WEB_CLIENT_SECRET",
     "PLANWRIGHT_WEB_TOKEN",
 ];
 

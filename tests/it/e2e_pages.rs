@@ -361,6 +361,44 @@ read go < "$0.pipe"
 echo '{"type":"result","subtype":"success","is_error":false,"result":"no plan","session_id":"s-1","num_turns":1}'
 "#;
 
+/// A script in place of an agent, and its pipe.
+struct ShellAgent {
+    folder: tempfile::TempDir,
+    pipe: std::fs::File,
+}
+
+impl ShellAgent {
+    fn new(script: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("agent.sh"), script).unwrap();
+        let pipe = folder.path().join("agent.sh.pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, 0o600.into()).unwrap();
+        // Open in both directions, so that neither side waits for the other.
+        let pipe = std::fs::File::options().read(true).write(true).open(&pipe);
+        Self {
+            folder,
+            pipe: pipe.unwrap(),
+        }
+    }
+
+    fn environment(&self) -> Vec<(&'static str, String)> {
+        let script = self.folder.path().join("agent.sh").display().to_string();
+        vec![
+            ("PLANWRIGHT_AGENT_KIND", "command".to_owned()),
+            ("PLANWRIGHT_AGENT_PATH", "/bin/sh".to_owned()),
+            ("PLANWRIGHT_AGENT_ARGS", script),
+            ("PLANWRIGHT_AGENT_OUTPUT", "stream-json".to_owned()),
+            // It reads its pipe.
+            ("PLANWRIGHT_AGENT_SANDBOX", "off".to_owned()),
+        ]
+    }
+
+    /// Lets the present turn and the next ones of a run continue.
+    fn release(&self) {
+        (&self.pipe).write_all(&b"go\n".repeat(8)).unwrap();
+    }
+}
+
 /// Opens the output of a run as a browser does, after the event with this number.
 async fn watch(url: &str, last: Option<i64>) -> Incoming {
     let client = Client::builder(TokioExecutor::new()).build_http::<Empty<Bytes>>();
@@ -393,26 +431,9 @@ async fn until(body: &mut Incoming, text: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn output_is_shown_while_it_is_printed_by_every_replica_and_after_a_restart() {
     for database in databases().await {
-        let folder = tempfile::tempdir().unwrap();
-        let script = folder.path().join("agent.sh");
-        std::fs::write(&script, SHELL).unwrap();
-        let pipe = folder.path().join("agent.sh.pipe");
-        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, 0o600.into()).unwrap();
-        // Open in both directions, so that neither side waits for the other.
-        let mut release = std::fs::File::options()
-            .read(true)
-            .write(true)
-            .open(&pipe)
-            .unwrap();
-        let agent = [
-            ("PLANWRIGHT_AGENT_KIND", "command"),
-            ("PLANWRIGHT_AGENT_PATH", "/bin/sh"),
-            ("PLANWRIGHT_AGENT_ARGS", script.to_str().unwrap()),
-            ("PLANWRIGHT_AGENT_OUTPUT", "stream-json"),
-            ("PLANWRIGHT_AGENT_SANDBOX", "off"),
-        ];
+        let agent = ShellAgent::new(SHELL);
         let mut environment = web();
-        environment.extend(agent.map(|(name, value)| (name, value.to_owned())));
+        environment.extend(agent.environment());
         let is_shared = database.is_some();
         let mut system = System::with(Options {
             environment,
@@ -458,66 +479,76 @@ async fn output_is_shown_while_it_is_printed_by_every_replica_and_after_a_restar
         let mut all = watch(&system.url(&path), None).await;
         until(&mut all, &format!("id: {next}")).await;
 
-        for _ in 0..4 {
-            release.write_all(b"go\n").unwrap();
-        }
+        agent.release();
         let end = until(&mut watching, "event: state").await;
         assert!(end.contains("data: succeeded"), "{end}");
         assert!(watching.frame().await.is_none_or(|frame| frame.is_err()));
     }
 }
 
+/// An agent of the shell that costs something, and that waits for its pipe if the prompt says so.
+const PRICED: &str = r#"echo '{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"Reading <b>src/search.rs</b>"}]}}'
+if grep -q 'HOLD'; then read go < "$0.pipe"; fi
+echo '{"type":"result","subtype":"success","is_error":false,"result":"no plan","session_id":"s-1","num_turns":3,"total_cost_usd":0.42}'
+"#;
+
 #[tokio::test(flavor = "multi_thread")]
-async fn a_person_finds_a_failed_run_and_its_reason_in_two_clicks() {
+async fn a_person_finds_a_stuck_run_and_its_reason_in_two_clicks() {
     let Some(chromium) = peers::chromium() else {
         return;
     };
     for (number, database) in databases().await.into_iter().enumerate() {
+        let agent = ShellAgent::new(PRICED);
         let mut environment = web();
-        let priced = "echo '{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"no plan\",\
-                      \"session_id\":\"s-1\",\"num_turns\":3,\"total_cost_usd\":0.42}'";
-        let folder = tempfile::tempdir().unwrap();
-        let script = folder.path().join("agent.sh");
-        std::fs::write(&script, format!("echo '{{\"type\":\"assistant\",\"message\":{{\"id\":\"m\",\"content\":[{{\"type\":\"text\",\"text\":\"Reading <b>src/search.rs</b>\"}}]}}}}'\n{priced}\n")).unwrap();
-        let agent = [
-            ("PLANWRIGHT_AGENT_KIND", "command"),
-            ("PLANWRIGHT_AGENT_PATH", "/bin/sh"),
-            ("PLANWRIGHT_AGENT_ARGS", script.to_str().unwrap()),
-            ("PLANWRIGHT_AGENT_OUTPUT", "stream-json"),
-            ("PLANWRIGHT_AGENT_SANDBOX", "off"),
-        ];
-        environment.extend(agent.map(|(name, value)| (name, value.to_owned())));
+        environment.extend(agent.environment());
         let stage = Stage::new(environment, database).await;
+        let system = &stage.system;
+        let issue = system
+            .sim
+            .open_issue(OPEN, "bob", "Export is slow", "It is.");
+        let issue = issue.unwrap();
+        system.sim.comment(OPEN, issue, "bob", PLAN).unwrap();
+        for command in ["/save-plan HOLD", "/save-plan"] {
+            system.sim.comment(OPEN, issue, "ada", command).unwrap();
+        }
+        let of = |runs: &[RunRow], state| {
+            let run = runs.iter().find(|run| run.state == state);
+            run.map(|run| run.id.clone())
+        };
+        let runs = system.until("one waits for the other", |runs| {
+            of(runs, State::Running).is_some() && of(runs, State::Blocked).is_some()
+        });
+        let runs = runs.await;
         // Pictures for the documentation, from one of the databases.
         let shots = std::env::var("PLANWRIGHT_SHOTS").unwrap_or_default();
         let shots = if number == 0 { shots } else { String::new() };
         let env = [
             ("CHROMIUM", &*chromium.display().to_string()),
-            ("URL", &system_url(&stage)),
+            ("URL", &system.url("")),
             ("TOKEN", TOKEN),
+            ("RUNNING", &of(&runs, State::Running).unwrap()),
+            ("BLOCKED", &of(&runs, State::Blocked).unwrap()),
             ("FAILED", &stage.failed.id),
             ("CODE", stage.failed.code.as_deref().unwrap()),
+            ("SAVED", &stage.saved.id),
             ("HOSTILE", &stage.hostile.id),
             ("SHOTS", &shots),
         ];
         let Some(mut person) = peers::start("pages.mjs", &env) else {
             return;
         };
-        assert_eq!(
-            person.next().await,
-            Some(json!({ "step": "found", "clicks": 2 }))
-        );
-        assert_eq!(person.next().await, Some(json!({ "step": "looked" })));
-        assert_eq!(person.next().await, Some(json!({ "step": "retried" })));
-        stage.system.run_to_rest().await;
+        let mut step = async |name: &str| {
+            assert_eq!(person.next().await, Some(json!({ "step": name })));
+        };
+        step("found").await;
+        step("looked").await;
+        step("acted").await;
+        agent.release();
+        system.run_to_rest().await;
         person.send(&json!({ "look": true })).await;
         assert_eq!(person.next().await, Some(json!({ "step": "ended" })));
         assert_eq!(person.next().await, None);
     }
-}
-
-fn system_url(stage: &Stage) -> String {
-    stage.system.url("")
 }
 
 #[tokio::test(flavor = "multi_thread")]

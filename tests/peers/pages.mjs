@@ -1,6 +1,6 @@
 // A person with a browser who looks at the bot's pages.
-// Reads CHROMIUM, URL (the address of the bot), TOKEN (the operator's), FAILED and HOSTILE (ids of runs), CODE (of
-// the failed one) and, if pictures are wanted, SHOTS (a folder).
+// Reads CHROMIUM, URL (the address of the bot), TOKEN (the operator's), RUNNING, BLOCKED, FAILED, SAVED and HOSTILE
+// (ids of runs), CODE (of the failed one) and, if pictures are wanted, SHOTS (a folder).
 // Prints JSON lines: {"step"} after each step, and {"error"} if a step fails. Waits for a line of input before it
 // looks at a run that was retried. Ends after two minutes whatever happens.
 import { mkdtempSync, rmSync } from "node:fs";
@@ -12,7 +12,8 @@ import { chromium } from "playwright-core";
 const say = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
 setTimeout(() => process.exit(1), 120_000).unref();
 const input = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
-const { URL: url, TOKEN: token, FAILED: failed, CODE: code, HOSTILE: hostile, SHOTS: shots } = process.env;
+const { URL: url, TOKEN: token, SHOTS: shots, CODE: code } = process.env;
+const { RUNNING: running, BLOCKED: blocked, FAILED: failed, SAVED: saved, HOSTILE: hostile } = process.env;
 
 const profile = mkdtempSync(join(tmpdir(), "planwright-browser-"));
 const context = await chromium.launchPersistentContext(profile, {
@@ -79,18 +80,26 @@ try {
   await shoot("runs");
   await fits("runs");
 
-  // Two clicks from the start: the number of failed runs, then the run.
-  let clicks = 0;
+  // The reason of a run that waits is on the first page; the run that it waits for is one click away.
+  await page.getByText(`is queued as number 1 behind run ${running}`).first().waitFor();
+  await page.locator(`a[href="/ui/runs/${running}"]`).first().click();
+  await page.getByText("is being worked on").waitFor();
+  await page.getByText("Reading <b>src/search.rs</b>").waitFor();
+  await shoot("run-live");
+
+  // A failed one is two clicks away: the number of failed runs, then the run.
+  await page.goto(`${url}/ui`);
   await page.getByRole("link", { name: "1 failed" }).click();
-  clicks += 1;
   await page.locator(`a[href="/ui/runs/${failed}"]`).first().click();
-  clicks += 1;
   await page.getByText("What to do:").waitFor();
   await page.getByText(code).first().waitFor();
   await shoot("run-failed");
   await fits("run-failed");
-  say({ step: "found", clicks });
+  say({ step: "found" });
 
+  await page.goto(`${url}/ui/runs/${saved}`);
+  await page.getByText("Saved as").waitFor();
+  await shoot("run-saved");
   await page.goto(`${url}/ui/runs/${hostile}`);
   await page.getByText("Reading <b>src/search.rs</b>").waitFor();
   await page.getByText("<script>alert(1)</script>").first().waitFor();
@@ -118,10 +127,19 @@ try {
   await page.goto(`${url}/ui/runs/${failed}`);
   await page.getByRole("button", { name: "Retry from the step that failed" }).click();
   await page.waitForURL(`**/ui/runs/${failed}`);
-  say({ step: "retried" });
+  await page.goto(`${url}/ui/runs/${blocked}`);
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.waitForURL(`**/ui/runs/${blocked}`);
+  await page.goto(`${url}/ui/runs/${saved}`);
+  await page.getByRole("button", { name: "Run the command again" }).click();
+  await page.waitForURL((at) => !at.pathname.endsWith(saved));
+  say({ step: "acted" });
   await input.next();
   await page.goto(`${url}/ui/runs/${failed}`);
   await page.getByText("retry by the operator").waitFor();
+  await page.goto(`${url}/ui/runs/${blocked}`);
+  await page.getByText("cancelled").first().waitFor();
+  await page.getByText("Stopped by the operator.").first().waitFor();
   await page.getByRole("button", { name: "Log out" }).click();
   const answer = await page.goto(`${url}/ui`);
   must(answer.status() === 404, `after the logout: ${answer.status()}`);

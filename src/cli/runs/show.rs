@@ -15,10 +15,13 @@ use crate::engine::why::{RunEvidence, run_line};
 
 const HELP: &str = "\
 JSON fields:
-  id, command, state, repository, number, url, actor, attempts, code, note,
-  accepted_at, finished_at, now (what it does or waits for, in one clause), step,
-  failure (code, message, details, remedy; or null), saved (number, url; or
-  null), agents (turns, tools, cost in US dollars; or null)
+  id, command, state, repository, number, actor, attempts, code, note,
+  accepted_at, finished_at
+  now      what it does or waits for, in one clause
+  step     the present or last step, or null
+  failure  code, message, details, remedy; or null
+  saved    number, url, comments; or null
+  agents   turns, tools, cost in US dollars; or null
 
 Exit codes:
   0  shown

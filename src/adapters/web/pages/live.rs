@@ -15,6 +15,7 @@ use http::{HeaderMap, HeaderName};
 use super::layout::clean;
 use super::{Id, Logged, Pages, Problem, Shared};
 use crate::engine::model::run::RunId;
+use crate::engine::model::time::Millis;
 use crate::engine::overview::Output;
 
 /// Pause between two looks at the store.
@@ -23,9 +24,14 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Pause after which a comment is sent, so that proxies keep the connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
+/// Time after which a stream ends. The browser connects again, if its session has not ended and the
+/// viewer can still read the repository.
+const MAX_TIME: Duration = Duration::from_mins(10);
+
 /// Number of portions that are read at once.
 const PORTIONS: u32 = 16;
 
+const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// A request that watches a run.
@@ -36,6 +42,7 @@ struct Watch {
     last: i64,
     ready: Vec<Event>,
     has_ended: bool,
+    until: Millis,
 }
 
 /// `GET /ui/runs/<id>/output`. Sends each portion as an event with its number as id; the header
@@ -64,6 +71,7 @@ pub(super) async fn watch(
     // Given back when the stream is dropped.
     permit.forget();
     let watch = Watch {
+        until: pages.clock.now().plus(MAX_TIME),
         pages,
         run,
         last,
@@ -75,7 +83,9 @@ pub(super) async fn watch(
         Some((Ok::<_, Infallible>(event), watch))
     });
     let keep_alive = KeepAlive::new().interval(KEEP_ALIVE);
-    Ok(Sse::new(events).keep_alive(keep_alive).into_response())
+    // nginx would keep events back until its buffer is full.
+    let unbuffered = [(X_ACCEL_BUFFERING, "no")];
+    Ok((unbuffered, Sse::new(events).keep_alive(keep_alive)).into_response())
 }
 
 impl Watch {
@@ -85,7 +95,7 @@ impl Watch {
             if !self.ready.is_empty() {
                 return Some(self.ready.remove(0));
             }
-            if self.has_ended {
+            if self.has_ended || self.pages.clock.now() >= self.until {
                 return None;
             }
             self.read().await?;

@@ -71,7 +71,7 @@ pub(super) async fn show(
             @if unfinished.len() == PAGE as usize {
                 p { a href="/ui?state=unfinished" { "All unfinished runs" } }
             }
-            h2 { "All" }
+            h2 { "Latest" }
         }
         (form(&query))
         @if runs.is_empty() { p { "There are no such runs." } }
