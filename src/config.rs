@@ -191,8 +191,8 @@ settings! {
         /// which needs no address that GitHub can reach, or both. With `webhook`, the log is read as
         /// well, to find deliveries that did not arrive.
         transport: Transport = "webhook", OneOf(&["webhook", "pull", "both"]);
-        /// Address and port to listen on. Where `transport` is `pull`, only the pages and metrics of
-        /// `[web]` are served there.
+        /// Address and port to listen on. Where `transport` is `pull`, the bot listens only if
+        /// there are pages and metrics (`[web]`).
         listen: SocketAddr = "127.0.0.1:8300", SocketAddress;
         /// Path of the webhook endpoint.
         webhook_path: String = "/webhook", WebhookPath;

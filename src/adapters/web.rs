@@ -22,10 +22,12 @@ const NOTHING_HERE: (StatusCode, &str) = (StatusCode::NOT_FOUND, "nothing here\n
 
 /// Combines the given routes (the webhook, pages) with `/livez` and `/readyz`.
 pub fn app(routes: Router, health: Arc<Health>) -> Router {
-    routes
-        .merge(health::router(health))
-        .fallback(nothing_here)
-        .layer(middleware::from_fn(metrics::count_in_flight))
+    routes.merge(health::router(health)).fallback(nothing_here)
+}
+
+/// Counts the requests to all routes of `app` that are being answered.
+pub fn counted(app: Router) -> Router {
+    app.layer(middleware::from_fn(metrics::count_in_flight))
 }
 
 /// Answers requests for paths that do not exist, and for pages without a login.

@@ -145,6 +145,7 @@ impl Bot {
                 login.add_to(app, pages.router())
             }
         };
+        let app = web::counted(app);
         let agent = super::agents::agent(config, secrets, &clock)?;
         let agent = match (agent, &replicas, config.agent.shared_concurrency) {
             (Some(agent), Some(replicas), Some(slots)) => {

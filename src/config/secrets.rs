@@ -154,6 +154,15 @@ pub(super) fn load(
         secrets.web_client_secret = Some(SecretString::from(secret));
         secrets.web_client_secret_origin = origin;
     }
+    if config.web.client_id.is_some() && secrets.web_client_secret.is_none() {
+        return Err(ConfigError::Secret {
+            place: "web.client_id".to_owned(),
+            why: format!(
+                "is set for the login with GitHub, which needs {client_secret} or \
+                 `web.client_secret_file` as well"
+            ),
+        });
+    }
     secrets.agent_environment = config
         .agent
         .environment

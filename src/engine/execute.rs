@@ -133,10 +133,10 @@ async fn work(
         context.remember().await?;
     }
     if context.progress.started.is_none() {
-        context.progress.started = Some(context.effects.clock.now());
-        context.remember().await?;
         let repo = &context.trigger.place.repo;
         context.effects.store.record_repository(repo).await?;
+        context.progress.started = Some(context.effects.clock.now());
+        context.remember().await?;
     }
     let verdict = authorise::hear(context).await?;
     if matches!(verdict, Verdict::Allowed(_) | Verdict::Denied { .. }) {

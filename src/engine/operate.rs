@@ -1,6 +1,7 @@
-//! What operators and maintainers do to runs: cancel one, retry one, run a command again. Every
-//! action is an entry in the audit log.
+//! Actions of operators and maintainers on runs: cancelling, retrying, running a command again. Each
+//! is recorded in the audit log.
 
+use super::model::failure::Code;
 use super::model::intake::Source;
 use super::model::run::{RunId, State};
 use super::model::time::Millis;
@@ -35,11 +36,14 @@ impl Action {
         Self::ALL.into_iter().find(|action| action.name() == name)
     }
 
-    /// Returns whether the action is possible in a state.
-    pub fn is_possible(self, state: State) -> bool {
+    /// Returns whether the action is possible for a run in a state, with an error code if it failed.
+    pub fn is_possible(self, state: State, code: Option<Code>) -> bool {
         match self {
             Self::Cancel => !state.is_terminal(),
-            Self::Retry => matches!(state, State::Failed | State::Cancelled),
+            Self::Retry => {
+                matches!(state, State::Failed | State::Cancelled)
+                    && code != Some(Code::PermissionDenied)
+            }
             Self::RunAgain => state.is_terminal(),
         }
     }
@@ -102,7 +106,11 @@ async fn run_again(
     let Some(mut trigger) = view.trigger.filter(|_| view.state.is_terminal()) else {
         return Ok((Change::NotNow, run.clone()));
     };
+    // The command is given now: nothing that was written since counts as written afterwards, and the
+    // opening text is taken as it is.
     trigger.at = now;
+    trigger.opening = None;
+    trigger.expired = false;
     let id = RunId::new();
     let place = &trigger.place;
     let delivery = NewDelivery {

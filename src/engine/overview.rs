@@ -1,5 +1,5 @@
-//! What operators and readers of the pages look at: lists of runs, saved plans, usage and audit
-//! entries. The adapters that read them are in `adapters::store`.
+//! Entries of the lists on the pages and the command line: runs, saved plans, usage, the audit log.
+//! The adapters that read them are in `adapters::store`.
 
 use super::model::agent::{Micros, Tokens};
 use super::model::failure::Code;

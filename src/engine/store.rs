@@ -388,8 +388,11 @@ pub enum AnswerDecision {
 /// Maximum size of a portion of an agent's output, in bytes (16 KiB).
 pub const MAX_OUTPUT_PORTION: usize = 16 * 1024;
 
-/// Maximum number of portions of a run's output that are stored, 4 MiB in total.
-pub const MAX_OUTPUT_PORTIONS: u32 = 256;
+/// Size of a run's output after which nothing more is stored, in bytes (4 MiB).
+pub const MAX_OUTPUT: u32 = 4 * 1024 * 1024;
+
+/// The end of the output of a run that has printed more than is stored.
+pub const OUTPUT_ENDS: &str = "\n[what is printed from here on is not kept]\n";
 
 /// Number of days for which [`Store::usage`] is kept at least.
 pub const USAGE_DAYS: u32 = 400;
@@ -731,8 +734,8 @@ pub trait Store: Send + Sync + 'static {
     /// Returns the plans saved from `place`, newest first, at most [`MAX_SAVED_PLANS`].
     async fn saved_at(&self, place: &str) -> Result<Vec<SavedPlan>, StoreError>;
 
-    /// Appends what an agent has printed, at most [`MAX_OUTPUT_PORTION`] bytes of redacted text. After
-    /// [`MAX_OUTPUT_PORTIONS`] of a run, nothing is stored. Deleted with the run.
+    /// Appends a portion of what an agent has printed, redacted. Once a run has [`MAX_OUTPUT`] bytes,
+    /// nothing more is stored; the last portion ends with [`OUTPUT_ENDS`]. Deleted with the run.
     async fn append_output(&self, run: &RunId, text: &str, now: Millis) -> Result<(), StoreError>;
 
     /// Appends to the audit log.

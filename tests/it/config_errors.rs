@@ -374,6 +374,59 @@ fn errors_name_the_place_the_key_and_the_remedy() {
 }
 
 #[test]
+fn settings_of_the_pages_are_refused_with_a_remedy() {
+    type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str);
+    let cases: [Case<'_>; 8] = [
+        (
+            "",
+            &[("PLANWRIGHT_WEB_TOKEN", "0123456789abcdef0123456789abcde")],
+            "PLANWRIGHT_WEB_TOKEN: holds no operator's token: one word of at least 32 ASCII characters; `openssl rand -hex 32` makes a good one",
+        ),
+        (
+            "",
+            &[(
+                "PLANWRIGHT_WEB_TOKEN",
+                "two words that are long enough for it",
+            )],
+            "PLANWRIGHT_WEB_TOKEN: holds no operator's token: one word of at least 32 ASCII characters; `openssl rand -hex 32` makes a good one",
+        ),
+        (
+            "",
+            &[("PLANWRIGHT_WEB_CLIENT_SECRET", " ")],
+            "PLANWRIGHT_WEB_CLIENT_SECRET: holds no client secret of the App; it is one word",
+        ),
+        (
+            "[web]\nurl = \"https://bot.example.com\"\n",
+            &[("PLANWRIGHT_WEB_CLIENT_SECRET", "abc")],
+            "PLANWRIGHT_WEB_CLIENT_SECRET: holds a client secret for the login with GitHub, which needs `web.url` and `web.client_id` as well",
+        ),
+        (
+            "[web]\nurl = \"https://bot.example.com\"\nclient_id = \"Iv23\"\n",
+            &[],
+            "web.client_id: is set for the login with GitHub, which needs PLANWRIGHT_WEB_CLIENT_SECRET or `web.client_secret_file` as well",
+        ),
+        (
+            "[web]\nurl = \"http://bot.example.com\"\n",
+            &[],
+            "planwright.toml:2: `web.url` is \"http://bot.example.com\"; it must be an https URL without path, user name and query, e.g. https://planwright.example.com, or an http URL on this computer, or empty",
+        ),
+        (
+            "[web]\nurl = \"https://bot.example.com/planwright\"\n",
+            &[],
+            "planwright.toml:2: `web.url` is \"https://bot.example.com/planwright\"; it must be an https URL without path, user name and query, e.g. https://planwright.example.com, or an http URL on this computer, or empty",
+        ),
+        (
+            "[web]\ntoken = \"hush hush\"\n",
+            &[],
+            "planwright.toml:2: `web.token` is a secret and must not stand in the configuration; put it into PLANWRIGHT_WEB_TOKEN or into a file named by `web.token_file`",
+        ),
+    ];
+    for (file, environment, expected) in cases {
+        assert_eq!(error(file, environment, &[]), expected);
+    }
+}
+
+#[test]
 fn a_secret_in_the_file_is_refused_and_not_repeated() {
     for (file, expected) in [
         (

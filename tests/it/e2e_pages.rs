@@ -246,7 +246,11 @@ async fn the_operator_sees_everything_and_nobody_else_anything() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn people_see_what_they_can_read_and_maintainers_act() {
-    let stage = Stage::new(with_github(), None).await;
+    let agent = ShellAgent::new(PRICED);
+    let mut environment = with_github();
+    environment.extend(agent.environment());
+    let stage = Stage::new(environment, None).await;
+    let code = stage.failed.code.clone().unwrap();
     let (saved, failed) = (&stage.saved, &stage.failed);
     let origin = [("origin", PUBLIC)];
     let cancel = format!("/ui/runs/{}/cancel", failed.id);
@@ -277,6 +281,10 @@ async fn people_see_what_they_can_read_and_maintainers_act() {
         .says(200, "Nothing was received.");
     let page = stranger.get("/ui/deliveries").await;
     assert!(!page.text.contains("accepted"), "{}", page.text);
+    let page = stranger.get("/ui/costs").await;
+    page.says(200, "acme/search");
+    page.says(200, "$1.26");
+    assert!(!page.text.contains("secret"), "{}", page.text);
     let token = stranger.form_token().await;
     let got = stranger
         .post_from(&origin, &retry, &[("form_token", &token)])
@@ -286,7 +294,7 @@ async fn people_see_what_they_can_read_and_maintainers_act() {
     // A reader sees the private one, and cannot act.
     let mut reader = stage.log_in("rita").await;
     let page = reader.get(&format!("/ui/runs/{}", failed.id)).await;
-    page.says(200, "no_plan_found");
+    page.says(200, &code);
     assert!(!page.text.contains("Retry"), "{}", page.text);
     let token = reader.form_token().await;
     let got = reader
@@ -296,6 +304,8 @@ async fn people_see_what_they_can_read_and_maintainers_act() {
         403,
         "the role maintain in the repository is needed to do this",
     );
+
+    reader.get("/ui/costs").await.says(200, "acme/secret");
 
     // A maintainer acts, from the bot's own pages only.
     let mut maintainer = stage.log_in("mia").await;
@@ -328,6 +338,58 @@ async fn people_see_what_they_can_read_and_maintainers_act() {
     stage.system.run_to_rest().await;
     let page = maintainer.get(&format!("/ui/runs/{}", failed.id)).await;
     page.says(200, "retry by mia: requested by an operator or maintainer");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_that_is_run_again_reads_the_conversation_as_it_is_now() {
+    let stage = Stage::new(web(), None).await;
+    let system = &stage.system;
+    assert_eq!(stage.failed.code.as_deref(), Some("no_plan_found"));
+    let edited = system.sim.edit_issue(SECRET, 1, "bob", None, Some(PLAN));
+    edited.unwrap();
+    let path = format!("/ui/runs/{}/run-again", stage.failed.id);
+    stage
+        .operator()
+        .post_from(&[], &path, &[])
+        .await
+        .says(200, " executes the command again");
+    let runs = system.run_to_rest().await;
+    assert_eq!(runs.last().unwrap().state, State::Succeeded);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_viewer_watches_at_most_ten_runs() {
+    let agent = ShellAgent::new(SHELL);
+    let mut environment = web();
+    environment.extend(agent.environment());
+    let system = System::with(Options {
+        environment,
+        ..Options::default()
+    })
+    .await;
+    system.repository(OPEN, false);
+    let issue = system.sim.open_issue(OPEN, "bob", "Slow", PLAN).unwrap();
+    system
+        .sim
+        .comment(OPEN, issue, "ada", "/save-plan")
+        .unwrap();
+    let is_running = |runs: &[RunRow]| runs.iter().any(|run| run.state == State::Running);
+    let runs = system.until("it runs", is_running).await;
+    let path = format!("/ui/runs/{}/output", runs.last().unwrap().id);
+    let mut watching = Vec::new();
+    for _ in 0..10 {
+        watching.push(watch(&system.url(&path), None).await);
+    }
+    let mut operator = Browser::new(&system.url(""));
+    operator.headers = vec![("authorization", format!("Bearer {TOKEN}"))];
+    let refused = "too many pages watch runs now; close some, or reload this one later";
+    operator.get(&path).await.says(503, refused);
+    agent.release();
+    // They end with the run.
+    for mut one in watching {
+        until(&mut one, "event: state").await;
+    }
+    operator.get(&path).await.says(200, "event: state");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,5 +1,7 @@
 //! Reads the output of an agent as it arrives, in either format.
 
+use memchr::memmem;
+
 use super::OutputFormat;
 use crate::engine::model::agent::{Limit, Limits, Micros, Spent, Tokens};
 use crate::formats::agent_stream::{Event, MAX_TEXTS_BYTES, ResultEvent, Stream, Summary};
@@ -7,6 +9,10 @@ use crate::formats::agent_stream::{Event, MAX_TEXTS_BYTES, ResultEvent, Stream, 
 /// Maximum length of the end of standard error that is kept, in bytes. Programs say there why they
 /// give up.
 const MAX_TAIL_BYTES: usize = 16 * 1024;
+
+/// Begin and end of a key in PEM form.
+const PEM_BEGIN: &[u8] = b"-----BEGIN ";
+const PEM_END: &[u8] = b"-----END ";
 
 /// Maximum size of what people are shown and was not taken yet, in bytes (1 MiB).
 const MAX_SHOWN_BYTES: usize = 1024 * 1024;
@@ -18,7 +24,7 @@ pub(super) struct OutputReader {
     max_bytes: u64,
     cost_before: Micros,
     /// What people are shown and was not taken yet; at most [`MAX_SHOWN_BYTES`].
-    shown: String,
+    shown: Vec<u8>,
 }
 
 enum Format {
@@ -52,7 +58,7 @@ impl OutputReader {
             bytes: 0,
             max_bytes,
             cost_before,
-            shown: String::new(),
+            shown: Vec::new(),
         }
     }
 
@@ -79,7 +85,7 @@ impl OutputReader {
             Format::Text(text) => {
                 text.extend_from_slice(bytes);
                 if self.shown.len() + bytes.len() <= MAX_SHOWN_BYTES {
-                    self.shown.push_str(&String::from_utf8_lossy(bytes));
+                    self.shown.extend_from_slice(bytes);
                 }
                 text.len() > MAX_TEXTS_BYTES
             }
@@ -94,11 +100,24 @@ impl OutputReader {
     }
 
     /// Takes the complete lines for people that have not been taken yet: what the agent writes, and
-    /// the names of the tools that it uses. A part of a line stays, because a part of a secret would
-    /// not be recognised.
-    pub(super) fn take_lines(&mut self) -> String {
-        let end = self.shown.rfind('\n').map_or(0, |end| end + 1);
-        self.shown.drain(..end).collect()
+    /// the names of the tools that it uses. A part of a line, and of a key in PEM form, stays until
+    /// the rest has come or the output `is_complete`, because a part of a secret would not be
+    /// recognised.
+    pub(super) fn take_lines(&mut self, is_complete: bool) -> String {
+        let end = if is_complete {
+            self.shown.len()
+        } else {
+            let lines = self.shown.iter().rposition(|byte| *byte == b'\n');
+            let lines = lines.map_or(0, |end| end + 1);
+            match memmem::rfind(&self.shown, PEM_BEGIN) {
+                Some(begin) if memmem::find(&self.shown[begin..], PEM_END).is_none() => {
+                    lines.min(begin)
+                }
+                _ => lines,
+            }
+        };
+        let lines: Vec<u8> = self.shown.drain(..end).collect();
+        String::from_utf8_lossy(&lines).into_owned()
     }
 
     /// Whether the output contains a result. Only event streams have one before their end.
@@ -128,11 +147,11 @@ impl OutputReader {
 }
 
 /// Adds an event to what people are shown.
-fn show(shown: &mut String, event: &Event) {
+fn show(shown: &mut Vec<u8>, event: &Event) {
     let mut line = |text: &str| {
         if shown.len() + text.len() <= MAX_SHOWN_BYTES {
-            shown.push_str(text);
-            shown.push('\n');
+            shown.extend_from_slice(text.as_bytes());
+            shown.push(b'\n');
         }
     };
     match event {

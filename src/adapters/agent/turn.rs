@@ -126,6 +126,7 @@ pub(super) async fn run(
         StopReason::Limit(_) | StopReason::Cancelled => None,
     };
     let stopped = limit.map_or(stopped, StopReason::Limit);
+    watcher.print(true);
     let Watcher { output, stderr, .. } = watcher;
     let finished = FinishedTurn {
         task,
@@ -332,15 +333,20 @@ impl Watcher<'_> {
         stopped
     }
 
-    fn push(&mut self, bytes: &[u8]) -> Result<(), Limit> {
-        let result = self.output.push(bytes, &self.task.limits);
+    /// Passes on what the agent has printed since the last time.
+    fn print(&mut self, is_complete: bool) {
         if self.seen.wants_output() {
-            let lines = self.output.take_lines();
+            let lines = self.output.take_lines(is_complete);
             if !lines.is_empty() {
                 let redactor = &self.context.settings.redactor;
                 self.seen.print(redactor.redact(&lines).into_owned());
             }
         }
+    }
+
+    fn push(&mut self, bytes: &[u8]) -> Result<(), Limit> {
+        let result = self.output.push(bytes, &self.task.limits);
+        self.print(false);
         self.seen.set_spent(Spent {
             millis: millis_since(self.start, self.context.clock),
             ..self.output.spent()

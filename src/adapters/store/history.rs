@@ -87,7 +87,16 @@ impl History {
         }
     }
 
-    /// Returns the id of a repository that runs were requested in, by its last known name.
+    /// Returns the id of a repository in which a run was started, by its last known name.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn recorded_repository(&self, full_name: &str) -> Result<Option<u64>, StoreError> {
+        read!(self, overview::recorded_repository, full_name)
+    }
+
+    /// Returns the id of a repository that runs were requested in, by its last known name: also of
+    /// one in which none has been started.
     ///
     /// # Errors
     /// The database fails.

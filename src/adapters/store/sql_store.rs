@@ -160,7 +160,7 @@ impl SqlStore {
         }
     }
 
-    /// Returns what operators look at.
+    /// Returns the lists of runs, plans, usage and audit entries.
     pub fn history(self: &Arc<Self>) -> History {
         History::of_store(Arc::clone(self))
     }

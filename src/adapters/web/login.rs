@@ -74,7 +74,7 @@ pub const FORM_TOKEN: &str = "form_token";
 const MAX_LOGIN_TIME: Duration = Duration::from_mins(10);
 
 /// Who makes a request.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Viewer {
     /// The operator, who sees everything and may act everywhere.
@@ -88,7 +88,7 @@ pub enum Viewer {
     },
 }
 
-/// Knows who makes a request, and what they may see and do.
+/// Authenticates requests for pages and authorises their viewers.
 pub struct Login {
     token: Option<OperatorToken>,
     github: Option<GitHubLogin>,

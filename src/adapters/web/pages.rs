@@ -14,7 +14,7 @@ mod run;
 mod runs;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
@@ -22,7 +22,6 @@ use axum::routing::{get, post};
 use axum::{Extension, Router};
 use futures_util::{StreamExt as _, stream};
 use http::StatusCode;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::login::{Login, Session, Viewer};
@@ -45,11 +44,14 @@ const MAX_PORTIONS: u32 = 5;
 const MAX_ASKED: usize = 8;
 
 /// The role that is needed to act on the runs of a repository.
-const ACTS: Permission = Permission::Maintain;
+const MIN_ROLE_TO_ACT: Permission = Permission::Maintain;
 
 /// Maximum number of requests that watch the output of an agent at the same time. Each holds a
 /// connection.
 const MAX_WATCHING: usize = 100;
+
+/// The same for one viewer.
+const MAX_WATCHING_OF_ONE: usize = 10;
 
 /// What the pages need.
 pub struct Pages {
@@ -60,7 +62,8 @@ pub struct Pages {
     /// Address of GitHub's website, e.g. `https://github.com`.
     github: String,
     limits: ClaimLimits,
-    watching: Semaphore,
+    /// The number of requests that watch an agent's output, by viewer.
+    watching: Mutex<HashMap<Viewer, usize>>,
     stop: CancellationToken,
 }
 
@@ -83,7 +86,7 @@ impl Pages {
             clock,
             github: github.trim_end_matches('/').to_owned(),
             limits,
-            watching: Semaphore::new(MAX_WATCHING),
+            watching: Mutex::default(),
             stop,
         }
     }
@@ -109,7 +112,11 @@ impl Pages {
 
     /// Returns the ids of those of `repos` that a viewer can read.
     async fn readable(&self, viewer: &Viewer, repos: impl Iterator<Item = Repo>) -> HashSet<u64> {
-        let different: HashMap<u64, Repo> = repos.map(|repo| (repo.id, repo)).collect();
+        // The first of several names, which is the newest.
+        let mut different = HashMap::new();
+        for repo in repos {
+            different.entry(repo.id).or_insert(repo);
+        }
         let asked = different.into_values().map(async |repo| {
             let can_read = self.can_read(viewer, &repo).await;
             can_read.then_some(repo.id)
@@ -121,18 +128,18 @@ impl Pages {
     /// Returns whether a viewer may act on the runs of a repository.
     async fn can_act(&self, viewer: &Viewer, repo: &Repo) -> bool {
         let permission = self.login.permission(viewer, repo).await;
-        permission.is_some_and(|permission| permission >= ACTS)
+        permission.is_some_and(|permission| permission >= MIN_ROLE_TO_ACT)
     }
 
     /// Returns the repository with this name, `owner/name`, if there is one that the viewer can read.
-    /// Names are not found before one of its runs has ended, except by the operator.
+    /// For people, only one in which a run was started.
     async fn repository(&self, viewer: &Viewer, name: &str) -> Result<Option<u64>, Problem> {
-        let Some(id) = self.history.repository(name).await? else {
+        if *viewer == Viewer::Operator {
+            return Ok(self.history.repository(name).await?);
+        }
+        let Some(id) = self.history.recorded_repository(name).await? else {
             return Ok(None);
         };
-        if *viewer == Viewer::Operator {
-            return Ok(Some(id));
-        }
         let Some(repo) = self.history.repository_by_id(id).await? else {
             return Ok(None);
         };

@@ -8,11 +8,14 @@ use crate::cli::failure::print;
 use crate::cli::{Failure, Settings, block_on, database, terminal};
 use crate::engine::model::run::RunId;
 use crate::engine::overview::{AuditFilter, Output};
-use crate::engine::store::{MAX_OUTPUT_PORTIONS, StoreError};
+use crate::engine::store::StoreError;
 use crate::engine::timeline::{Event, timeline};
 
 /// Maximum number of audit entries of a run that are read.
 const MAX_ENTRIES: u32 = 1_000;
+
+/// Maximum number of portions of the agents' output that are read.
+const MAX_PORTIONS: u32 = 100_000;
 
 const HELP: &str = "\
 One line for each step, audit entry, write to GitHub and agent's turn: time
@@ -61,7 +64,7 @@ impl Log {
                 let turns = history.turns(id).await?;
                 let events = timeline(run.view.progress.as_ref(), &audit, &effects, &turns);
                 let output = if self.output || self.json {
-                    history.output(id, 0, MAX_OUTPUT_PORTIONS).await?
+                    history.output(id, 0, MAX_PORTIONS).await?
                 } else {
                     Vec::new()
                 };

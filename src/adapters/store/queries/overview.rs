@@ -342,12 +342,21 @@ pub(crate) async fn record_repository(
     Ok(())
 }
 
-/// Returns the id of the repository with this name, `owner/name`, in any case.
+/// Returns the id of the recorded repository with this name, `owner/name`, in any case.
+pub(crate) async fn recorded_repository(
+    reader: &mut Connection<'_>,
+    full_name: &str,
+) -> Result<Option<u64>, WriteError> {
+    reader.scalar(REPOSITORY_NAMED, &[full_name.into()]).await
+}
+
+/// Returns the id of the repository with this name, `owner/name`, in any case, also if none of its
+/// runs has been started.
 pub(crate) async fn repository_named(
     reader: &mut Connection<'_>,
     full_name: &str,
 ) -> Result<Option<u64>, WriteError> {
-    let known = reader.scalar(REPOSITORY_NAMED, &[full_name.into()]).await?;
+    let known = recorded_repository(reader, full_name).await?;
     if known.is_some() {
         return Ok(known);
     }

@@ -8,7 +8,7 @@ use crate::engine::model::progress::Progress;
 use crate::engine::model::run::RunId;
 use crate::engine::model::time::Millis;
 use crate::engine::store::{
-    AuditEntry, EffectState, Lease, MAX_OUTPUT_PORTIONS, MAX_SAVED_PLANS, SavedPlan, StoreError,
+    AuditEntry, EffectState, Lease, MAX_OUTPUT, MAX_SAVED_PLANS, OUTPUT_ENDS, SavedPlan, StoreError,
 };
 
 pub(crate) const SAVE_PROGRESS: Sql = sql_with_lease!(
@@ -78,10 +78,15 @@ ON CONFLICT (run) DO UPDATE SET
     title = excluded.title, words = excluded.words"
 );
 
-const APPEND_OUTPUT: &str = "
+/// Appends a portion, with $5 if the size of the output reaches $4.
+pub(crate) const APPEND_OUTPUT: &str = "
 INSERT INTO agent_output (run, at_ms, text)
-SELECT id, $2, $3 FROM runs
-WHERE id = $1 AND (SELECT count(*) FROM agent_output WHERE run = $1) < $4";
+SELECT id, $2,
+       CASE WHEN bytes + octet_length(CAST($3 AS TEXT)) >= $4
+            THEN CAST($3 AS TEXT) || CAST($5 AS TEXT) ELSE CAST($3 AS TEXT) END
+FROM (SELECT id, (SELECT coalesce(sum(octet_length(text)), 0) FROM agent_output WHERE run = runs.id) AS bytes
+      FROM runs WHERE id = $1) AS output
+WHERE bytes < $4";
 
 pub(crate) const PRUNE_SAVED: &str = "
 DELETE FROM saved
@@ -257,7 +262,8 @@ pub(crate) async fn append_output(
         run.into(),
         now.into(),
         text.into(),
-        MAX_OUTPUT_PORTIONS.into(),
+        MAX_OUTPUT.into(),
+        OUTPUT_ENDS.into(),
     ];
     connection.execute(APPEND_OUTPUT, &values).await?;
     Ok(())

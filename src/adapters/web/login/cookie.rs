@@ -68,7 +68,7 @@ impl Cookies {
     }
 
     /// Returns what `open` makes of the cookie of a request. Values that it refuses do not matter;
-    /// if it takes several different ones, there is no telling whose they are, and none counts.
+    /// if it takes several different ones, the result is `None`, because any of them may be forged.
     pub(super) fn read<T>(
         self,
         cookie: Cookie,

@@ -15,9 +15,22 @@ const MEMORY: Duration = Duration::from_mins(5);
 /// Maximum number of answers that are remembered, about 2 MB.
 const MAX_REMEMBERED: usize = 10_000;
 
-/// Answers by person and repository.
+/// Maximum number of repositories of an installation for which GitHub is asked within [`MEMORY`] on
+/// behalf of one person, at two requests each.
+const MAX_ASKED_BY_PERSON: u32 = 50;
+
+/// The same for all people together: half of the requests that GitHub allows an installation remain
+/// for its commands.
+const MAX_ASKED: u32 = 100;
+
+/// Answers by person and repository, and how many were asked for.
 #[derive(Default)]
-pub(super) struct Permissions(Mutex<HashMap<(u64, Repo), Answer>>);
+pub(super) struct Permissions {
+    answers: Mutex<HashMap<(u64, Repo), Answer>>,
+    /// The start of the present period of [`MEMORY`], and the number of questions in it by
+    /// installation and person (`None` for all people).
+    asked: Mutex<(Millis, HashMap<(u64, Option<u64>), u32>)>,
+}
 
 #[derive(Clone, Copy)]
 struct Answer {
@@ -46,6 +59,14 @@ impl Permissions {
         if let Some(answer) = self.recall(&key, now) {
             return answer.permission;
         }
+        if !self.may_ask(repo.installation, id, now) {
+            tracing::info!(
+                login,
+                repository = repo.full_name(),
+                "no permission to see pages: too many repositories were asked for within five minutes"
+            );
+            return None;
+        }
         let asked =
             async { tokio::try_join!(forge.access(repo, login), forge.repository_id(repo)) };
         let permission = match asked.await {
@@ -68,14 +89,36 @@ impl Permissions {
         permission
     }
 
+    /// Counts a question and returns whether it is within the limits.
+    fn may_ask(&self, installation: u64, person: u64, now: Millis) -> bool {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let (since, counts) = &mut *asked;
+        if now < *since || now.since(*since) >= MEMORY {
+            *since = now;
+            counts.clear();
+        }
+        let limits = [
+            ((installation, Some(person)), MAX_ASKED_BY_PERSON),
+            ((installation, None), MAX_ASKED),
+        ];
+        let count = |key| counts.get(&key).copied().unwrap_or_default();
+        if limits.iter().any(|(key, most)| count(*key) >= *most) {
+            return false;
+        }
+        for (key, _) in limits {
+            *counts.entry(key).or_default() += 1;
+        }
+        true
+    }
+
     fn recall(&self, key: &(u64, Repo), now: Millis) -> Option<Answer> {
-        let answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         let answer = answers.get(key).copied();
         answer.filter(|answer| answer.is_recent(now))
     }
 
     fn remember(&self, key: (u64, Repo), answer: Answer) {
-        let mut answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         if answers.len() >= MAX_REMEMBERED {
             answers.retain(|_, other| other.is_recent(answer.at));
         }
@@ -93,6 +136,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn nobody_uses_up_the_requests_of_an_installation() {
+        let permissions = Permissions::default();
+        let ask =
+            |installation, person, now| permissions.may_ask(installation, person, Millis(now));
+        let count = |installation, person, now| {
+            let tries = 0..1_000;
+            tries.filter(|_| ask(installation, person, now)).count()
+        };
+        let (own, all) = (MAX_ASKED_BY_PERSON as usize, MAX_ASKED as usize);
+        assert_eq!(count(1, 7, 1_000), own);
+        assert_eq!(count(2, 7, 1_000), own, "another installation");
+        assert_eq!(count(3, 8, 2_000) + count(3, 9, 2_000), all);
+        assert_eq!(count(3, 10, 2_000), 0, "others have asked");
+        assert_eq!(count(1, 7, 301_000), own, "five minutes later");
+    }
+
+    #[test]
     fn answers_are_forgotten_in_time_and_for_lack_of_room() {
         let permissions = Permissions::default();
         let repo = Repo {
@@ -105,7 +165,7 @@ mod tests {
             at: Millis(at),
             permission: Some(Permission::Read),
         };
-        let length = || permissions.0.lock().unwrap().len();
+        let length = || permissions.answers.lock().unwrap().len();
         let full = u64::try_from(MAX_REMEMBERED).unwrap();
         for person in 0..full {
             permissions.remember((person, repo.clone()), answer(1_000));

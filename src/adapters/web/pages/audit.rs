@@ -43,8 +43,7 @@ pub(super) async fn show(
             (field("decision", "Decision", "text", query.get("decision")))
             button type="submit" { "Filter" }
         }
-        @if entries.is_empty() { p { "There are no such entries." } }
-        @else {
+        @if !entries.is_empty() {
             table {
                 thead { tr { th { "Time" } th { "Person" } th { "Decision" } th { "Run" } th { "Why" } } }
                 tbody {
@@ -60,7 +59,7 @@ pub(super) async fn show(
                 }
             }
         }
-        (older(next.map(|before| query.with("/ui/audit", "before", &before.to_string()))))
+        (older(next.map(|before| query.with("/ui/audit", "before", &before.to_string())), entries.is_empty(), "There are no such entries."))
     };
     Ok(page(&pages, &session, "/ui/audit", "Audit log", &main))
 }

@@ -38,6 +38,7 @@ pub(super) async fn show(
     let before = u32::try_from(days - 1).unwrap_or(u32::MAX);
     let since = pages.clock.now().minus(DAY * before);
     let mut usage = pages.history.usage(since, MAX_ENTRIES).await?;
+    let is_cut = usage.len() >= MAX_ENTRIES as usize;
     if *viewer != Viewer::Operator {
         let repos = usage.iter().filter_map(|entry| entry.repo.clone());
         let readable = pages.readable(viewer, repos).await;
@@ -54,6 +55,9 @@ pub(super) async fn show(
         form class="filter" method="get" action="/ui/costs" {
             label { "Days " input type="number" name="days" min="1" max=(MAX_DAYS) value=(days); }
             button type="submit" { "Show" }
+        }
+        @if is_cut {
+            p role="alert" { "There are too many entries: the oldest days are left out. Choose fewer days." }
         }
         @if usage.is_empty() { p { "No agent was used in this time." } }
         @else {

@@ -1,6 +1,8 @@
 //! `/ui/deliveries`: what was received about an issue, and what was decided; for the operator, what
 //! was received last.
 
+use std::collections::HashMap;
+
 use axum::Extension;
 use axum::extract::{RawQuery, State};
 use axum::response::Html;
@@ -9,6 +11,7 @@ use maud::{Markup, html};
 use super::layout::{clean, field, page, time};
 use super::{Logged, Pages, Problem, Query, Shared, Viewer};
 use crate::engine::model::intake::{DecisionRecord, Verdict};
+use crate::engine::model::trigger::Repo;
 
 /// Maximum number of decisions that are shown.
 const MAX_DECISIONS: u32 = 200;
@@ -21,7 +24,7 @@ pub(super) async fn show(
 ) -> Result<Html<String>, Problem> {
     let query = Query::of(query.as_deref());
     let viewer = session.viewer();
-    let number: Option<u64> = query.number("number")?;
+    let number = query.number::<u32>("number")?.map(u64::from);
     let decisions = match (query.get("repository"), number) {
         (Some(name), Some(number)) => match pages.repository(viewer, name).await? {
             Some(repo) => Some(
@@ -65,10 +68,18 @@ pub(super) async fn show(
 
 async fn table(pages: &Pages, decisions: &[DecisionRecord]) -> Result<Markup, Problem> {
     let mut places = Vec::with_capacity(decisions.len());
+    let mut repos: HashMap<u64, Option<Repo>> = HashMap::new();
     for decision in decisions {
         let repo = match decision.subject.repo {
-            Some(id) => pages.history.repository_by_id(id).await?,
             None => None,
+            Some(id) => match repos.get(&id) {
+                Some(known) => known.clone(),
+                None => {
+                    let repo = pages.history.repository_by_id(id).await?;
+                    repos.insert(id, repo.clone());
+                    repo
+                }
+            },
         };
         let number = decision.subject.number;
         places.push(match (repo, number) {

@@ -144,9 +144,12 @@ pub(super) fn issue(pages: &Pages, place: &IssueRef) -> Markup {
     external(&url, &format!("{name}#{}", place.number))
 }
 
-/// Returns the link to the next page of a list, if there is one.
-pub(super) fn older(address: Option<String>) -> Markup {
+/// Returns the end of a list: the link to the next page, if there is one, and what to say if this page
+/// is empty.
+pub(super) fn older(address: Option<String>, is_empty: bool, none: &str) -> Markup {
     html! {
+        @if is_empty && address.is_some() { p { "There are none among the newest ones. Continue with the older ones." } }
+        @else if is_empty { p { (none) } }
         @if let Some(address) = address {
             p { a href=(address) rel="next" { "Older" } }
         }

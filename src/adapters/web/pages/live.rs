@@ -2,7 +2,7 @@
 //! store, so that it survives restarts and every replica has it.
 
 use std::convert::Infallible;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use axum::Extension;
@@ -12,8 +12,9 @@ use axum::response::{IntoResponse as _, Response};
 use futures_util::stream::unfold;
 use http::{HeaderMap, HeaderName};
 
+use super::super::login::Viewer;
 use super::layout::clean;
-use super::{Id, Logged, Pages, Problem, Shared};
+use super::{Id, Logged, MAX_WATCHING, MAX_WATCHING_OF_ONE, Pages, Problem, Shared};
 use crate::engine::model::run::RunId;
 use crate::engine::model::time::Millis;
 use crate::engine::overview::Output;
@@ -43,6 +44,46 @@ struct Watch {
     ready: Vec<Event>,
     has_ended: bool,
     until: Millis,
+    _counted: Counted,
+}
+
+/// Counts a request that watches a run until it is dropped.
+struct Counted {
+    pages: Arc<Pages>,
+    viewer: Viewer,
+}
+
+impl Counted {
+    /// Counts a request; `None` if there are too many.
+    fn new(pages: &Arc<Pages>, viewer: &Viewer) -> Option<Self> {
+        let mut watching = pages
+            .watching
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let all: usize = watching.values().sum();
+        let own = watching.get(viewer).copied().unwrap_or_default();
+        if all >= MAX_WATCHING || own >= MAX_WATCHING_OF_ONE {
+            return None;
+        }
+        watching.insert(viewer.clone(), own + 1);
+        Some(Self {
+            pages: Arc::clone(pages),
+            viewer: viewer.clone(),
+        })
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        let watching = &self.pages.watching;
+        let mut watching = watching.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(own) = watching.get_mut(&self.viewer) {
+            *own -= 1;
+            if *own == 0 {
+                watching.remove(&self.viewer);
+            }
+        }
+    }
 }
 
 /// `GET /ui/runs/<id>/output`. Sends each portion as an event with its number as id; the header
@@ -62,15 +103,11 @@ pub(super) async fn watch(
             id.ok_or_else(|| Problem::Invalid("Last-Event-ID must be a number".to_owned()))?
         }
     };
-    let watching = Arc::clone(&pages);
-    let Ok(permit) = watching.watching.try_acquire() else {
-        return Err(Problem::Busy(
-            "too many browsers watch runs now; reload the page later",
-        ));
-    };
-    // Given back when the stream is dropped.
-    permit.forget();
+    let counted = Counted::new(&pages, session.viewer()).ok_or(Problem::Busy(
+        "too many pages watch runs now; close some, or reload this one later",
+    ))?;
     let watch = Watch {
+        _counted: counted,
         until: pages.clock.now().plus(MAX_TIME),
         pages,
         run,
@@ -125,12 +162,6 @@ impl Watch {
         }
         self.ready.extend(output.iter().map(portion));
         Some(())
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        self.pages.watching.add_permits(1);
     }
 }
 

@@ -66,8 +66,7 @@ pub(super) async fn show(
             (field("to", "To", "date", query.get("to")))
             button type="submit" { "Search" }
         }
-        @if plans.is_empty() { p { "There are no such plans." } }
-        @else {
+        @if !plans.is_empty() {
             table {
                 thead { tr { th { "Plan" } th { "Issue" } th { "From" } th { "By" } th { "Saved" } th { "Run" } } }
                 tbody {
@@ -91,7 +90,7 @@ pub(super) async fn show(
                 }
             }
         }
-        (older(next.map(|before| query.with("/ui/plans", "before", &before.to_string()))))
+        (older(next.map(|before| query.with("/ui/plans", "before", &before.to_string())), plans.is_empty(), "There are no such plans."))
     };
     Ok(page(&pages, &session, "/ui/plans", "Plans", &main))
 }

@@ -164,7 +164,7 @@ fn actions(pages: &Pages, session: &Session, run: &RunEvidence) -> Markup {
     html! {
         div class="actions" {
             @for action in Action::ALL {
-                @if action.is_possible(view.state) {
+                @if action.is_possible(view.state, view.code) {
                     form method="post" action={ "/ui/runs/" (view.id) "/" (action.name()) } {
                         input type="hidden" name=(FORM_TOKEN) value=(token);
                         button type="submit" { (label(action)) }

@@ -6,7 +6,7 @@ use axum::response::Html;
 use maud::{Markup, html};
 
 use super::layout::{badge, clean, duration, field, issue, older, page, time};
-use super::{Logged, PAGE, Pages, Problem, Query, Shared, Viewer};
+use super::{Logged, Pages, Problem, Query, Shared, Viewer};
 use crate::engine::model::run::State as RunState;
 use crate::engine::overview::{RunFilter, RunSummary, StateFilter};
 use crate::engine::store::QueueCounts;
@@ -49,14 +49,14 @@ pub(super) async fn show(
     } else {
         list(&pages, viewer, &filter).await?
     };
-    let unfinished = if is_start {
+    let (unfinished, more) = if is_start {
         let filter = RunFilter {
             state: Some(StateFilter::Unfinished),
             ..RunFilter::default()
         };
-        list(&pages, viewer, &filter).await?.0
+        list(&pages, viewer, &filter).await?
     } else {
-        Vec::new()
+        (Vec::new(), None)
     };
     let counts = match viewer {
         Viewer::Operator => Some(pages.history.counts().await?),
@@ -66,17 +66,14 @@ pub(super) async fn show(
         @if let Some(counts) = &counts { (numbers(&pages, counts)) }
         @if is_start {
             h2 { "Unfinished" }
-            @if unfinished.is_empty() { p { "No command is waiting or running." } }
-            @else { (table(&pages, &unfinished).await?) }
-            @if unfinished.len() == PAGE as usize {
-                p { a href="/ui?state=unfinished" { "All unfinished runs" } }
-            }
+            @if !unfinished.is_empty() { (table(&pages, &unfinished).await?) }
+            @let all = more.map(|before| format!("/ui?state=unfinished&before={before}"));
+            (older(all, unfinished.is_empty(), "No command is waiting or running."))
             h2 { "Latest" }
         }
         (form(&query))
-        @if runs.is_empty() { p { "There are no such runs." } }
-        @else { (table(&pages, &runs).await?) }
-        (older(next.map(|before| query.with("/ui", "before", &before.to_string()))))
+        @if !runs.is_empty() { (table(&pages, &runs).await?) }
+        (older(next.map(|before| query.with("/ui", "before", &before.to_string())), runs.is_empty(), "There are no such runs."))
     };
     Ok(page(&pages, &session, "/ui", "Runs", &main))
 }
@@ -142,7 +139,10 @@ async fn table(pages: &Pages, runs: &[RunSummary]) -> Result<Markup, Problem> {
     let mut reasons = Vec::with_capacity(runs.len());
     let mut explained = 0;
     for run in runs {
-        let must_ask = matches!(run.state, RunState::Ready | RunState::Blocked);
+        let must_ask = matches!(
+            run.state,
+            RunState::Ready | RunState::Blocked | RunState::Waiting
+        );
         explained += usize::from(must_ask);
         reasons.push(if must_ask && explained <= MAX_EXPLAINED {
             let run = pages.history.run(&run.id).await?;

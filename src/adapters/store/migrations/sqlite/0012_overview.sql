@@ -1,4 +1,4 @@
--- What operators look at: names of repositories, plans that can be searched, the output of agents.
+-- Lists for operators: names of repositories, plans that can be searched, the output of agents.
 -- A released migration is never edited: a change is a new file.
 
 -- Repositories in which runs were started, by the name that was last seen.
