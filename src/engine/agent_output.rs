@@ -101,9 +101,13 @@ async fn record(
                 break;
             }
         }
-        let text = truncate_bytes(&text, MAX_OUTPUT_PORTION);
-        if let Err(error) = store.append_output(&task.run, text, clock.now()).await {
-            tracing::debug!(run.id = %task.run, %error, "the agent's output was not stored");
+        let mut rest = text.as_str();
+        while !rest.is_empty() {
+            let portion = truncate_bytes(rest, MAX_OUTPUT_PORTION);
+            if let Err(error) = store.append_output(&task.run, portion, clock.now()).await {
+                tracing::debug!(run.id = %task.run, %error, "the agent's output was not stored");
+            }
+            rest = &rest[portion.len()..];
         }
     }
 }

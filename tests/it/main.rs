@@ -72,6 +72,8 @@ mod engine_late;
 mod engine_local_save;
 mod engine_matrix;
 mod engine_metrics;
+mod engine_operate;
+mod engine_output;
 mod engine_outsiders;
 mod engine_plan;
 mod engine_questions;

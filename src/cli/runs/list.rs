@@ -92,7 +92,8 @@ impl List {
         })?;
         if self.json {
             let runs: Vec<Value> = runs.iter().map(summary).collect();
-            return print(&format!("{:#}\n", json!({ "runs": runs })));
+            let text = format!("{:#}", json!({ "runs": runs }));
+            return print(&format!("{}\n", terminal::json(&text)));
         }
         if runs.is_empty() {
             terminal::print_stderr("there are no such runs\n");
