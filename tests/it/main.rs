@@ -15,6 +15,7 @@ mod cli_plan;
 mod cli_plan_pty;
 mod cli_plan_spec;
 mod cli_program;
+mod cli_runs;
 mod cli_save;
 mod cli_serve;
 mod cli_session;

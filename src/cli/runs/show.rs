@@ -6,7 +6,10 @@ use serde_json::json;
 use super::{no_run, run_id};
 use crate::cli::failure::print;
 use crate::cli::{Failure, Settings, block_on, database, terminal};
+use crate::engine::model::failure::Code;
+use crate::engine::model::progress::Progress;
 use crate::engine::model::run::RunId;
+use crate::engine::model::time::Millis;
 use crate::engine::timeline::dollars;
 use crate::engine::why::{RunEvidence, run_line};
 
@@ -51,7 +54,7 @@ impl Show {
                 terminal::json(&format!("{:#}", value(&run, &now)))
             ));
         }
-        print(&terminal::lines(&text(&run, &now)))
+        print(&text(&run, &now))
     }
 }
 
@@ -60,7 +63,7 @@ fn value(run: &RunEvidence, now: &str) -> serde_json::Value {
     let place = view.trigger.as_ref().map(|trigger| &trigger.place);
     let progress = view.progress.as_ref();
     let failure = progress.and_then(|progress| progress.failure.as_ref());
-    let spent = progress.and_then(|progress| progress.spent());
+    let spent = progress.and_then(Progress::spent);
     #[allow(clippy::cast_precision_loss, reason = "an amount of money for display")]
     let agents = spent.map(|spent| {
         json!({
@@ -77,10 +80,10 @@ fn value(run: &RunEvidence, now: &str) -> serde_json::Value {
         "number": place.map(|place| place.number),
         "actor": view.trigger.as_ref().map(|trigger| &trigger.actor.login),
         "attempts": view.attempt,
-        "code": view.code.map(|code| code.name()),
+        "code": view.code.map(Code::name),
         "note": view.note,
         "accepted_at": view.created.iso(),
-        "finished_at": view.finished.map(|finished| finished.iso()),
+        "finished_at": view.finished.map(Millis::iso),
         "now": now,
         "step": progress.and_then(|progress| progress.step.as_ref()),
         "failure": failure.map(|(_, failure)| failure),
@@ -91,7 +94,7 @@ fn value(run: &RunEvidence, now: &str) -> serde_json::Value {
 
 fn text(run: &RunEvidence, now: &str) -> String {
     let view = &run.view;
-    let mut text = format!("{now}\n");
+    let mut text = format!("{}\n", terminal::one_line(now));
     let mut line = |name: &str, value: String| {
         if !value.is_empty() {
             let value = terminal::one_line(&value);

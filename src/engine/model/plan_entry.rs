@@ -99,8 +99,8 @@ mod tests {
 
     #[test]
     fn words_of_a_huge_plan_are_cut_between_words_and_those_of_the_title_are_kept() {
-        let text: String = (10_000..30_000).map(|n| format!("é{n} ")).collect();
-        let entry = PlanEntry::new("ada", "The title", &text);
+        let text: Vec<String> = (10_000..30_000).map(|n| format!("é{n}")).collect();
+        let entry = PlanEntry::new("ada", "The title", &text.join(" "));
         assert!(entry.words.len() <= MAX_WORDS_BYTES);
         assert!(entry.words.len() > MAX_WORDS_BYTES - 10);
         let found: Vec<&str> = entry.words.split(' ').collect();

@@ -522,7 +522,8 @@ pub(crate) async fn hostile_searches_are_searches(store: &dyn Store, history: &H
     for long in ["a", "日", "'", "\"", "a ", "é"] {
         texts.push(long.repeat(10_000));
     }
-    texts.push((0..10_000).map(|number| format!("w{number} ")).collect());
+    let many: Vec<String> = (0..10_000).map(|number| format!("w{number}")).collect();
+    texts.push(many.join(" "));
     for (index, text) in texts.iter().enumerate() {
         let issue = u64::try_from(index).unwrap() + 1;
         let entry = PlanEntry::new("ada", text, text);
