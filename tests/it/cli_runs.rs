@@ -45,14 +45,14 @@ async fn worlds() -> Vec<World> {
     worlds.push(World {
         folder,
         postgres: None,
-        runs: fill(&store).await,
+        runs: Box::pin(fill(&store)).await,
     });
     if let Some(url) = postgres::database().await {
         let store = postgres::open(&url).await;
         worlds.push(World {
             folder: tempfile::tempdir().unwrap(),
             postgres: Some(url),
-            runs: fill(&store).await,
+            runs: Box::pin(fill(&store)).await,
         });
     }
     worlds
@@ -154,7 +154,7 @@ async fn fill(store: &SqlStore) -> Vec<(&'static str, RunId)> {
     runs.push(("waiting", waiting));
 
     let mut run = new_run(1, 3);
-    run.command = "plan".to_owned();
+    run.command = "plan".into();
     runs.push(("ready", add(store, "g4", 5_000, run).await));
     runs.push(("blocked", add(store, "g5", 6_000, new_run(1, 3)).await));
     audit_entry(store, None, 7_000, "bob", "refused", "no permission").await;

@@ -273,7 +273,7 @@ pub(crate) async fn runs_are_selected_by_state_repository_and_command(
     {
         let mut run = new_run(repo, number);
         if name == "cancelled" {
-            run.command = "plan".to_owned();
+            run.command = "plan".into();
         }
         let ms = i64::try_from(index).unwrap();
         let id = add(store, name, ms, run).await;
