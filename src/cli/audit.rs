@@ -4,6 +4,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::failure::print;
+use super::runs::run_id;
 use super::{Failure, Settings, block_on, database, terminal};
 use crate::engine::model::run::RunId;
 use crate::engine::overview::{AuditFilter, NumberedEntry};
@@ -24,8 +25,8 @@ Exit codes:
 #[command(after_help = HELP)]
 pub(super) struct Audit {
     /// Only entries about this run
-    #[arg(long, value_name = "RUN")]
-    run: Option<String>,
+    #[arg(long, value_name = "RUN", value_parser = run_id)]
+    run: Option<RunId>,
     /// Only entries of this person
     #[arg(long, value_name = "LOGIN")]
     actor: Option<String>,
@@ -44,7 +45,7 @@ impl Audit {
     pub(super) fn run(self, settings: &Settings) -> Result<(), Failure> {
         let loaded = settings.load()?;
         let filter = AuditFilter {
-            run: self.run.map(RunId),
+            run: self.run,
             actor: self.actor,
             decision: self.decision,
             before: None,

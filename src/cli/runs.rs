@@ -14,6 +14,7 @@ use crate::engine::model::failure::Code;
 use crate::engine::model::run::RunId;
 use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::{Actor, IssueRef};
+use crate::engine::operate::Action;
 use crate::engine::overview::RunSummary;
 
 pub(super) use act::local;
@@ -44,9 +45,12 @@ enum Command {
     Show(show::Show),
     Log(log::Log),
     Export(export::Export),
-    Cancel(act::Cancel),
-    Retry(act::Retry),
-    RunAgain(act::RunAgain),
+    #[command(about = "Stop a run that has not ended")]
+    Cancel(act::Act),
+    #[command(about = "Continue a failed or cancelled run at the step that failed")]
+    Retry(act::Act),
+    #[command(about = "Give the command of an ended run again, as a new run")]
+    RunAgain(act::Act),
 }
 
 impl Runs {
@@ -56,15 +60,15 @@ impl Runs {
             Command::Show(show) => show.run(settings),
             Command::Log(log) => log.run(settings),
             Command::Export(export) => export.run(settings),
-            Command::Cancel(cancel) => cancel.run(settings),
-            Command::Retry(retry) => retry.run(settings),
-            Command::RunAgain(again) => again.run(settings),
+            Command::Cancel(act) => act.run(Action::Cancel, settings),
+            Command::Retry(act) => act.run(Action::Retry, settings),
+            Command::RunAgain(act) => act.run(Action::RunAgain, settings),
         }
     }
 }
 
 /// Parses the id of a run.
-fn run_id(text: &str) -> Result<RunId, String> {
+pub(super) fn run_id(text: &str) -> Result<RunId, String> {
     match ulid::Ulid::from_string(text) {
         Ok(_) => Ok(RunId(text.to_ascii_uppercase())),
         Err(_) => Err(

@@ -119,7 +119,8 @@ async fn run_again(
         event: "run_again".to_owned(),
         action: None,
         installation: place.repo.installation,
-        dedup_key: None,
+        // Found with what was decided at the place.
+        dedup_key: Some(format!("operator {} {id}", place.key())),
         received: now,
         payload: None,
         runs: vec![NewRun {

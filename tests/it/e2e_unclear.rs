@@ -9,9 +9,9 @@ use crate::support::system::{Options, System};
 
 const REPO: &str = "acme/reports";
 
-const BROWSER: &str = "# CSV in the browser\n\n1. Read the table in `web/table.ts`\n2. Build the text row by row\n\
+pub(crate) const BROWSER: &str = "# CSV in the browser\n\n1. Read the table in `web/table.ts`\n2. Build the text row by row\n\
     3. Offer it as a file\n4. Describe it in the manual\n";
-const SERVER: &str = "# CSV on the server\n\n1. Add a writer in `src/csv.rs`\n2. Add a route for each report\n\
+pub(crate) const SERVER: &str = "# CSV on the server\n\n1. Add a writer in `src/csv.rs`\n2. Add a route for each report\n\
     3. Put a button on the page\n4. Test a report with quotes in it\n";
 
 /// A system with an issue that has two plans; the issue, and the ids of the comments.

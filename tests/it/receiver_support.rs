@@ -90,7 +90,7 @@ pub(crate) enum Mood {
     Requeues,
 }
 
-/// Only what a receiver and a health check use.
+/// Only what a receiver, a health check and the recording of an agent's output use.
 pub(crate) struct FakeStore {
     pub(crate) mood: Mutex<Mood>,
     pub(crate) deliveries: Mutex<Vec<NewDelivery>>,
@@ -106,10 +106,14 @@ pub(crate) struct FakeStore {
     pub(crate) record_gate: Semaphore,
     /// Grows when a batch of decisions is being written.
     pub(crate) recorded: Semaphore,
+    /// Portions of agents' output.
+    pub(crate) output: Mutex<Vec<(RunId, String, Millis)>>,
+    /// Grows when a portion of output has been stored or refused.
+    pub(crate) appended: Semaphore,
 }
 
 impl FakeStore {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             mood: Mutex::new(Mood::Well),
             deliveries: Mutex::default(),
@@ -121,6 +125,8 @@ impl FakeStore {
             entered: Semaphore::new(0),
             record_gate: Semaphore::new(Semaphore::MAX_PERMITS),
             recorded: Semaphore::new(0),
+            output: Mutex::default(),
+            appended: Semaphore::new(0),
         }
     }
 
@@ -306,8 +312,14 @@ impl Store for FakeStore {
     async fn record_repository(&self, _: &Repo) -> Outcome<()> {
         unreachable!()
     }
-    async fn append_output(&self, _: &RunId, _: &str, _: Millis) -> Outcome<()> {
-        unreachable!()
+    async fn append_output(&self, run: &RunId, text: &str, now: Millis) -> Outcome<()> {
+        self.appended.add_permits(1);
+        if *self.mood.lock().unwrap() == Mood::Broken {
+            return Err(StoreError::Failed("disk full".to_owned()));
+        }
+        let portion = (run.clone(), text.to_owned(), now);
+        self.output.lock().unwrap().push(portion);
+        Ok(())
     }
     async fn cancel_run(&self, _: &RunId, _: &str) -> Outcome<Change> {
         unreachable!()

@@ -1,7 +1,10 @@
 //! The contract of every store, independent of the database: one function per rule, over `&dyn
 //! Store`.
 //!
-//! A backend's test file calls [`for_each_rule`] with a macro that opens a new store for each rule.
+//! A backend's test file calls [`for_each_rule`] with a macro that opens a new store for each rule, and
+//! [`for_each_history_rule`] with one that also passes the [`History`] of the store.
+//!
+//! [`History`]: planwright::adapters::store::History
 
 pub(crate) mod accept;
 pub(crate) mod asks;
@@ -9,6 +12,7 @@ pub(crate) mod claim;
 pub(crate) mod intake;
 pub(crate) mod lease;
 pub(crate) mod messages;
+pub(crate) mod overview;
 pub(crate) mod queue;
 pub(crate) mod records;
 pub(crate) mod spending;
@@ -79,6 +83,10 @@ macro_rules! for_each_rule {
             messages::a_run_told_after_its_claim_does_not_sleep
             messages::parks_and_tells_that_meet_lose_nothing
             messages::a_run_put_back_in_line_keeps_its_messages
+            overview::one_run_is_cancelled_in_every_unfinished_state
+            overview::one_failed_or_cancelled_run_is_queued_again
+            overview::a_run_that_is_queued_again_waits_for_the_active_one
+            overview::runs_without_serial_are_cancelled_and_queued_again
             queue::ends_promote_the_next
             queue::cancel_reaches_every_earlier_run
             queue::a_cancel_that_meets_a_park_is_not_lost
@@ -102,6 +110,27 @@ macro_rules! for_each_rule {
     };
 }
 pub(crate) use for_each_rule;
+
+/// Calls the macro with the path of every rule that takes the store and its history.
+macro_rules! for_each_history_rule {
+    ($call:ident) => {
+        $call! {
+            overview::output_is_kept_in_order_and_deleted_with_its_run
+            overview::repositories_are_found_by_their_last_known_name
+            overview::runs_are_selected_by_state_repository_and_command
+            overview::the_state_of_a_run_follows_its_changes
+            overview::plans_are_found_by_the_beginnings_of_their_words
+            overview::hostile_searches_are_searches
+            overview::plans_are_selected_by_repository_person_and_date
+            overview::searches_follow_plans_that_are_replaced_and_deleted
+            overview::usage_is_listed_by_day_repository_and_command
+            overview::audit_entries_are_selected_by_run_person_and_decision
+            overview::the_last_decisions_of_all_places_are_listed
+            overview::turns_and_effects_of_a_run_are_listed_in_order
+        }
+    };
+}
+pub(crate) use for_each_history_rule;
 
 pub(crate) const LEASE: Duration = Duration::from_secs(1);
 

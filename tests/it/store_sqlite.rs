@@ -13,7 +13,9 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, SqliteConnection};
 use tempfile::TempDir;
 
-use crate::store_contract::{self as contract, at, delivery, for_each_rule, new_run};
+use crate::store_contract::{
+    self as contract, at, delivery, for_each_history_rule, for_each_rule, new_run,
+};
 
 /// A store in a new directory, which lives as long as the handle.
 pub(crate) async fn fresh() -> (TempDir, SqlStore) {
@@ -38,6 +40,20 @@ macro_rules! rules {
     )*};
 }
 for_each_rule!(rules);
+
+macro_rules! history_rules {
+    ($($module:ident::$rule:ident)*) => {$(
+        mod $rule {
+            #[tokio::test]
+            async fn is_kept() {
+                let (_directory, store) = super::fresh().await;
+                let store = std::sync::Arc::new(store);
+                super::contract::$module::$rule(&*store, &store.history()).await;
+            }
+        }
+    )*};
+}
+for_each_history_rule!(history_rules);
 
 /// A connection past the store, as a careless operator would have it.
 async fn raw(path: &Path) -> SqliteConnection {

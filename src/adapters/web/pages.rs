@@ -199,6 +199,8 @@ impl Pages {
 enum Problem {
     /// There is nothing at this address, or the viewer may not see it.
     NotFound,
+    /// There is no such run. Only the operator is told so.
+    NoRun(String),
     /// The viewer may see it, but not do this.
     Forbidden(&'static str),
     /// The request cannot be understood.
@@ -223,6 +225,12 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let (status, text) = match self {
             Self::NotFound => return super::NOTHING_HERE.into_response(),
+            Self::NoRun(id) => {
+                let text = format!(
+                    "there is no run {id}; it may have been deleted after store.retention_days"
+                );
+                (StatusCode::NOT_FOUND, text)
+            }
             Self::Forbidden(text) => (StatusCode::FORBIDDEN, text.to_owned()),
             Self::Invalid(text) => (StatusCode::BAD_REQUEST, text),
             Self::Refused(refusal) => return refusal.into_response(),

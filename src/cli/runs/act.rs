@@ -26,87 +26,55 @@ request is recorded in the audit log.
 
 Exit codes:
   0  done
-  1  the bot does not answer, or the run is unknown or in another state
+  1  the bot does not answer or has another token, or the run is unknown or in
+     another state
   2  the arguments or the configuration are wrong; nothing was done";
 
-/// Stop a run that has not ended
+/// The arguments of the three subcommands, whose names are those of the actions.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
-pub(super) struct Cancel {
+pub(super) struct Act {
     /// Id of the run
     #[arg(value_name = "RUN", value_parser = run_id)]
     id: RunId,
 }
 
-/// Continue a failed or cancelled run at the step that failed
-#[derive(Debug, Args)]
-#[command(after_help = HELP)]
-pub(super) struct Retry {
-    /// Id of the run
-    #[arg(value_name = "RUN", value_parser = run_id)]
-    id: RunId,
-}
-
-/// Give the command of an ended run again, as a new run
-#[derive(Debug, Args)]
-#[command(after_help = HELP)]
-pub(super) struct RunAgain {
-    /// Id of the run
-    #[arg(value_name = "RUN", value_parser = run_id)]
-    id: RunId,
-}
-
-impl Cancel {
-    pub(super) fn run(self, settings: &Settings) -> Result<(), Failure> {
-        request(settings, Action::Cancel, &self.id)
-    }
-}
-
-impl Retry {
-    pub(super) fn run(self, settings: &Settings) -> Result<(), Failure> {
-        request(settings, Action::Retry, &self.id)
-    }
-}
-
-impl RunAgain {
-    pub(super) fn run(self, settings: &Settings) -> Result<(), Failure> {
-        request(settings, Action::RunAgain, &self.id)
-    }
-}
-
-fn request(settings: &Settings, action: Action, run: &RunId) -> Result<(), Failure> {
-    let loaded = settings.load()?;
-    let Some(token) = &loaded.secrets.web_token else {
-        return Err(Failure::Usage(
-            "the operator's token is needed: set web.token_file or PLANWRIGHT_WEB_TOKEN as for the bot"
-                .to_owned(),
-        ));
-    };
-    let mut headers = HeaderMap::new();
-    let bearer = HeaderValue::try_from(format!("Bearer {}", token.expose_secret()));
-    let mut bearer = bearer.map_err(|error| Failure::failed(error.to_string()))?;
-    bearer.set_sensitive(true);
-    headers.insert(AUTHORIZATION, bearer);
-    let address = local(loaded.config.server.listen);
-    let url = format!("http://{address}/ui/runs/{run}/{}", action.name());
-    let answer = block_on(async {
-        let answer = Client::new()
-            .post(&url, headers, Bytes::new(), TIMEOUT)
-            .await;
-        answer.map_err(|error| {
-            Failure::failed(format!(
-                "{error}; is the bot running, with this server.listen?"
-            ))
-        })
-    })?;
-    let text = String::from_utf8_lossy(&answer.body);
-    let text = terminal::lines(text.trim());
-    match answer.status {
-        200 => print(&format!("{text}\n")),
-        404 if text == "nothing here" => Err(Failure::failed(format!(
-            "the bot at {address} has another operator's token, or none"
-        ))),
-        _ => Err(Failure::failed(text)),
+impl Act {
+    pub(super) fn run(self, action: Action, settings: &Settings) -> Result<(), Failure> {
+        let run = self.id;
+        let loaded = settings.load()?;
+        let Some(token) = &loaded.secrets.web_token else {
+            return Err(Failure::Usage(
+                "the operator's token is needed: set web.token_file or PLANWRIGHT_WEB_TOKEN as for the bot"
+                    .to_owned(),
+            ));
+        };
+        let mut headers = HeaderMap::new();
+        let bearer = HeaderValue::try_from(format!("Bearer {}", token.expose_secret()));
+        let mut bearer = bearer.map_err(|error| Failure::failed(error.to_string()))?;
+        bearer.set_sensitive(true);
+        headers.insert(AUTHORIZATION, bearer);
+        let address = local(loaded.config.server.listen);
+        let url = format!("http://{address}/ui/runs/{run}/{}", action.name());
+        let answer = block_on(async {
+            let answer = Client::new()
+                .post(&url, headers, Bytes::new(), TIMEOUT)
+                .await;
+            answer.map_err(|error| {
+                Failure::failed(format!(
+                    "{error}; is the bot running, with this server.listen?"
+                ))
+            })
+        })?;
+        let text = String::from_utf8_lossy(&answer.body);
+        let text = terminal::lines(text.trim());
+        match answer.status {
+            200 => print(&format!("{text}\n")),
+            404 if text == "nothing here" => Err(Failure::failed(format!(
+                "the bot at {address} has another operator's token, or none"
+            ))),
+            _ => Err(Failure::failed(text)),
+        }
     }
 }
 

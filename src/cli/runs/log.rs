@@ -87,6 +87,9 @@ impl Log {
         for portion in &output {
             text.push_str(&terminal::lines(&portion.text));
         }
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
         print(&text)
     }
 }

@@ -57,7 +57,7 @@ impl Show {
                 terminal::json(&format!("{:#}", value(&run, &now)))
             ));
         }
-        print(&terminal::lines(&text(&run, &now)))
+        print(&text(&run, &now))
     }
 }
 
@@ -97,7 +97,7 @@ fn value(run: &RunEvidence, now: &str) -> serde_json::Value {
 
 fn text(run: &RunEvidence, now: &str) -> String {
     let view = &run.view;
-    let mut text = format!("{now}\n");
+    let mut text = format!("{}\n", terminal::one_line(now));
     let mut line = |name: &str, value: String| {
         if !value.is_empty() {
             let value = terminal::one_line(&value);

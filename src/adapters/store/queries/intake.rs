@@ -18,7 +18,7 @@ const RECORD: &str =
     "INSERT INTO decisions (last_ms, repo, number, records) VALUES ($1, $2, $3, $4)";
 
 /// Selects the decisions about a place. Accepted ones are deliveries, found by what was said
-/// (`Trigger::said`): its text begins with a word for the kind and the place.
+/// (`NewDelivery::dedup_key`): its text begins with a word for the kind and the place.
 pub(crate) const AT_PLACE: Sql = Sql {
     sqlite: "
 SELECT * FROM (
@@ -33,7 +33,8 @@ SELECT * FROM (
            (SELECT json_group_array(id) FROM runs WHERE runs.delivery = deliveries.id)
     FROM (SELECT 'comment ' || $1 || '#' || $2 || ' ' AS prefix
           UNION ALL SELECT 'label ' || $1 || '#' || $2 || ' '
-          UNION ALL SELECT 'push ' || $1 || '#' || $2 || ' ') AS kind
+          UNION ALL SELECT 'push ' || $1 || '#' || $2 || ' '
+          UNION ALL SELECT 'operator ' || $1 || '#' || $2 || ' ') AS kind
     CROSS JOIN deliveries ON said >= kind.prefix AND said < substr(kind.prefix, 1, length(kind.prefix) - 1) || '!')
 ORDER BY at_ms DESC LIMIT $3",
     postgres: "
@@ -47,7 +48,7 @@ SELECT * FROM (
            CASE WHEN said LIKE 'comment %' THEN split_part(said, ' ', 3)::bigint END,
            'accepted', NULL,
            coalesce((SELECT json_agg(id ORDER BY seq)::text FROM runs WHERE runs.delivery = deliveries.id), '[]')
-    FROM (VALUES ('comment '), ('label '), ('push ')) AS kind (word)
+    FROM (VALUES ('comment '), ('label '), ('push '), ('operator ')) AS kind (word)
     JOIN deliveries ON said >= kind.word || $1 || '#' || $2 || ' ' AND said < kind.word || $1 || '#' || $2 || '!'
 ) AS decided
 ORDER BY at_ms DESC LIMIT $3",

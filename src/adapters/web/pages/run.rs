@@ -10,6 +10,7 @@ use maud::{Markup, html};
 use super::super::login::{FORM_TOKEN, Session, Viewer};
 use super::layout::{badge, clean, duration, exact_time, external, issue, page, sentence, time};
 use super::{Id, Logged, Pages, Problem, Shared};
+use crate::engine::model::failure::Code;
 use crate::engine::model::progress::Progress;
 use crate::engine::model::run::RunId;
 use crate::engine::model::trigger::Trigger;
@@ -252,7 +253,11 @@ pub(super) async fn act(
     body: Bytes,
 ) -> Result<Response, Problem> {
     let action = Action::from_name(&action).ok_or(Problem::NotFound)?;
-    let run = find(&pages, &session, &id).await?;
+    let run = match find(&pages, &session, &id).await {
+        // With "nothing here", the program could not tell a wrong id from a wrong token.
+        Err(Problem::NotFound) if session.is_program() => return Err(Problem::NoRun(id)),
+        found => found?,
+    };
     let mut fields = url::form_urlencoded::parse(&body);
     let token = fields.find(|(name, _)| name == FORM_TOKEN);
     let token = token.map_or_else(String::new, |(_, value)| value.into_owned());
@@ -283,11 +288,16 @@ pub(super) async fn act(
             Ok(format!("{text}\n").into_response())
         }
         Change::Done => Ok(Redirect::to(&format!("/ui/runs/{}", outcome.run)).into_response()),
-        Change::NotNow => Err(Problem::Conflict(format!(
-            "run {id} is {}; {} is not possible then, or it was refused for lack of permission",
-            run.view.state.name(),
-            action.name()
-        ))),
+        Change::NotNow => Err(Problem::Conflict(match run.view.code {
+            Some(Code::PermissionDenied) if action == Action::Retry => {
+                format!("run {id} was refused for lack of permission; it can only be run again")
+            }
+            _ => format!(
+                "run {id} is {}; {} is not possible then",
+                run.view.state.name(),
+                action.name()
+            ),
+        })),
         Change::Unknown => Err(Problem::NotFound),
     }
 }

@@ -13,8 +13,10 @@ ALTER TABLE saved ADD COLUMN actor TEXT NOT NULL DEFAULT ''; -- login of the per
 ALTER TABLE saved ADD COLUMN title TEXT NOT NULL DEFAULT '';
 ALTER TABLE saved ADD COLUMN words TEXT NOT NULL DEFAULT ''; -- the words of title and text, separated by spaces
 
--- Triggers keep the index up to date, so that a copy of `saved` is complete.
-CREATE VIRTUAL TABLE saved_words USING fts5 (words, content = 'saved', content_rowid = 'seq');
+-- Triggers keep the index up to date, so that a copy of `saved` is complete. Letters with diacritics
+-- differ from those without, as on PostgreSQL.
+CREATE VIRTUAL TABLE saved_words USING fts5 (
+    words, content = 'saved', content_rowid = 'seq', tokenize = 'unicode61 remove_diacritics 0');
 CREATE TRIGGER saved_inserted AFTER INSERT ON saved
 BEGIN
     INSERT INTO saved_words (rowid, words) VALUES (NEW.seq, NEW.words);
