@@ -6,12 +6,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 use super::agent::{About, Agent, Task, TurnObserver};
 use super::clock::Clock;
 use super::model::agent::{Document, Report};
 use super::model::run::RunId;
 use super::store::{MAX_OUTPUT_PORTION, Store};
+use super::trace;
 use crate::formats::text::truncate_bytes;
 
 /// Number of messages of an agent that wait to be stored.
@@ -52,7 +54,10 @@ impl Agent for RecordedAgent {
         let (sender, output) = mpsc::channel(QUEUE);
         let seen = seen.clone().with_output(sender);
         let working = async {
-            let report = self.inner.work(task, &seen, stop).await;
+            let span = trace::turn(&self.inner.about().name, task.part);
+            let work = self.inner.work(task, &seen, stop);
+            let report = work.instrument(span.clone()).await;
+            trace::turn_ended(&span, &report.ending);
             // Ends the recording.
             drop(seen);
             report

@@ -10,6 +10,7 @@ use http::{Method, StatusCode};
 use octocrab::Octocrab;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tracing::Instrument as _;
 use url::Url;
 
 use super::auth::{Credentials, Installation};
@@ -23,6 +24,7 @@ use crate::engine::metrics::{self, RequestClass, RequestOutcome};
 use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::Repo;
 use crate::engine::replicas::{PlannedWrite, Replicas, Slot};
+use crate::engine::trace;
 
 /// Items per page: GitHub's maximum.
 pub(super) const PER_PAGE: usize = 100;
@@ -368,7 +370,9 @@ impl ApiClient {
         class: RequestClass,
     ) -> Result<Response, ForgeError> {
         let start = Instant::now();
-        let result = self.transport.send(client, request, path).await;
+        let span = trace::request(request.method.as_str(), path);
+        let sending = self.transport.send(client, request, path);
+        let result = sending.instrument(span.clone()).await;
         let outcome = match &result {
             Ok(response) if limit::rate_limit(response, self.clock.now()).is_some() => {
                 RequestOutcome::Limited
@@ -378,6 +382,7 @@ impl ApiClient {
             Err(TransportError::Unknown(_)) => RequestOutcome::Unknown,
         };
         metrics::github_request(class, outcome, start.elapsed());
+        trace::answered(&span, outcome);
         let response = result.map_err(|error| transport_error(error, request))?;
         if let Some(date) = limit::date(&response) {
             let skew = date.0.saturating_sub(self.clock.now().0);
