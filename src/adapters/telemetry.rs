@@ -53,11 +53,9 @@ pub fn init(level: &str, format: LineFormat, collector: Option<&Url>) -> Result<
     #[cfg(feature = "otel")]
     let (subscriber, traces) = {
         let traces = collector.map(traces::Exporter::start).transpose()?;
-        let layer = traces.as_ref().map(traces::Exporter::layer);
-        (
-            subscriber.with(layer.with_filter(filter_fn(is_trace))),
-            traces,
-        )
+        let layer = |traces: &traces::Exporter| traces.layer().with_filter(filter_fn(is_trace));
+        let layer = traces.as_ref().map(layer);
+        (subscriber.with(layer), traces)
     };
     #[cfg(not(feature = "otel"))]
     let _ = collector;

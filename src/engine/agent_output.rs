@@ -6,7 +6,6 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use tracing::Instrument as _;
 
 use super::agent::{About, Agent, Task, TurnObserver};
 use super::clock::Clock;
@@ -55,8 +54,7 @@ impl Agent for RecordedAgent {
         let seen = seen.clone().with_output(sender);
         let working = async {
             let span = trace::turn(&self.inner.about().name, task.part);
-            let work = self.inner.work(task, &seen, stop);
-            let report = work.instrument(span.clone()).await;
+            let report = self.inner.work(task, &seen, stop).await;
             trace::turn_ended(&span, &report.ending);
             // Ends the recording.
             drop(seen);

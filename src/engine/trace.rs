@@ -1,11 +1,12 @@
 //! Spans for traces of runs: attempts, their steps, requests to GitHub and turns of agents.
 //!
-//! They are separate from the spans whose fields are logged: their target is [`TARGET`], which the
-//! log leaves out, and nothing else is exported as a trace. No field has text that people or agents
-//! have written.
+//! They are separate from the spans whose fields are logged. Their target is [`TARGET`], which the
+//! log leaves out, and nothing else is exported as a trace. They are never entered, because the log
+//! would lose its own span where a task is spawned with the current one; instead, each task holds
+//! the span for traces that it is in. No field has text that people or agents have written.
 
+use tracing::Span;
 use tracing::field::Empty;
-use tracing::{Instrument as _, Span};
 
 use super::effects::StepError;
 use super::forge::ForgeError;
@@ -22,10 +23,32 @@ pub const TARGET: &str = "planwright::trace";
 /// of traces.
 pub const RUN_ID: &str = "run.id";
 
-/// Creates the root span `name` for an attempt at a run. The outcome is recorded with [`ended`].
-pub(super) fn attempt(name: &'static str, claimed: &Claimed) -> Span {
+tokio::task_local! {
+    /// The span that the task is in.
+    static CURRENT: Span;
+}
+
+/// Returns the span that the current task is in; a disabled span outside of runs.
+fn current() -> Span {
+    CURRENT
+        .try_with(Span::clone)
+        .unwrap_or_else(|_| Span::none())
+}
+
+/// Makes `work`, which another task executes, a part of the current span.
+pub(super) fn in_current_span<F: Future>(work: F) -> impl Future<Output = F::Output> {
+    CURRENT.scope(current(), work)
+}
+
+/// Executes `work` in the root span `name` for an attempt at a run. The outcome is recorded with
+/// [`ended`].
+pub(super) fn attempt<F: Future>(
+    name: &'static str,
+    claimed: &Claimed,
+    work: F,
+) -> impl Future<Output = F::Output> {
     let trigger = &claimed.trigger;
-    tracing::info_span!(
+    let span = tracing::info_span!(
         target: TARGET,
         parent: None,
         "attempt",
@@ -39,12 +62,13 @@ pub(super) fn attempt(name: &'static str, claimed: &Claimed) -> Span {
         state = Empty,
         "error.type" = Empty,
         otel.status_description = Empty,
-    )
+    );
+    CURRENT.scope(span, work)
 }
 
 /// Records the outcome of the current attempt: the run's new state, and why it failed.
 pub(super) fn ended(state: State, code: Option<Code>) {
-    let span = Span::current();
+    let span = current();
     span.record("state", state.name());
     if let Some(code) = code.filter(|_| state == State::Failed) {
         failed(&span, code.name());
@@ -59,12 +83,13 @@ pub(super) async fn step<T>(
 ) -> Result<T, StepError> {
     let span = tracing::info_span!(
         target: TARGET,
+        parent: &current(),
         "step",
         otel.name = name,
         "error.type" = Empty,
         otel.status_description = Empty,
     );
-    let result = work.instrument(span.clone()).await;
+    let result = CURRENT.scope(span.clone(), work).await;
     match &result {
         Err(StepError::Failed(failure)) => failed(&span, failure.code.name()),
         Err(StepError::Forge(ForgeError::Limited { .. })) => failed(&span, "limited"),
@@ -85,6 +110,7 @@ pub(super) async fn step<T>(
 pub fn request(method: &str, path: &str) -> Span {
     tracing::info_span!(
         target: TARGET,
+        parent: &current(),
         "request",
         otel.name = format!("{method} {}", route(path)),
         otel.kind = "client",
@@ -113,6 +139,7 @@ pub fn answered(span: &Span, outcome: RequestOutcome) {
 pub(super) fn turn(agent: &str, part: u32) -> Span {
     tracing::info_span!(
         target: TARGET,
+        parent: &current(),
         "turn",
         agent,
         part = i64::from(part),

@@ -91,8 +91,7 @@ impl Worker {
         };
         let run = claimed.lease.run.clone();
         let span = span(&claimed);
-        let work = self.work(&claimed, now);
-        let work = work.instrument(trace::attempt("run", &claimed));
+        let work = trace::attempt("run", &claimed, self.work(&claimed, now));
         let state = work.instrument(span).await?;
         Ok(Outcome::Did(run, state))
     }
@@ -114,7 +113,7 @@ impl Worker {
         };
         let span = span(&claimed);
         let work = self.acknowledge(&claimed, now);
-        let work = work.instrument(trace::attempt("acknowledge", &claimed));
+        let work = trace::attempt("acknowledge", &claimed, work);
         work.instrument(span).await?;
         Ok(Outcome::Did(claimed.lease.run, None))
     }

@@ -256,8 +256,10 @@ async fn a_run_is_one_trace() {
     // Spans of traces are not in the log.
     for line in system.log() {
         let line: serde_json::Value = serde_json::from_str(&line).unwrap();
-        let mut spans = line["spans"].as_array().into_iter().flatten();
-        assert!(spans.all(|span| span["name"] == "run"), "{line}");
+        for span in line["spans"].as_array().into_iter().flatten() {
+            let ours = ["attempt", "step", "request", "turn"];
+            assert!(!ours.contains(&span["name"].as_str().unwrap()), "{line}");
+        }
     }
 }
 

@@ -10,7 +10,6 @@ use http::{Method, StatusCode};
 use octocrab::Octocrab;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tracing::Instrument as _;
 use url::Url;
 
 use super::auth::{Credentials, Installation};
@@ -371,8 +370,7 @@ impl ApiClient {
     ) -> Result<Response, ForgeError> {
         let start = Instant::now();
         let span = trace::request(request.method.as_str(), path);
-        let sending = self.transport.send(client, request, path);
-        let result = sending.instrument(span.clone()).await;
+        let result = self.transport.send(client, request, path).await;
         let outcome = match &result {
             Ok(response) if limit::rate_limit(response, self.clock.now()).is_some() => {
                 RequestOutcome::Limited
