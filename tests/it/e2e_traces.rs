@@ -148,18 +148,17 @@ async fn a_run_is_one_trace() {
     sim.comment(REPO, plan, "ada", "/save-plan guidanceword")
         .unwrap();
     sim.comment(REPO, talk, "ada", "/save-raw-plan").unwrap();
+    let wide = sim.open_issue(REPO, "bob", "Wide", "Hello").unwrap();
+    sim.comment(REPO, wide, "ada", "/research topicword; two")
+        .unwrap();
     let runs = system.run_to_rest().await;
     system.logged_times("\"run ended\"", 1).await;
-    system.logged_times("\"run failed\"", 1).await;
+    system.logged_times("\"run failed\"", 2).await;
     system.stop().await;
 
-    let [saved, failed] = &runs[..] else {
-        panic!("{runs:#?}");
-    };
-    let (saved, failed) = match saved.command.as_str() {
-        "save-plan" => (saved, failed),
-        _ => (failed, saved),
-    };
+    assert_eq!(runs.len(), 3);
+    let run = |command: &str| runs.iter().find(|run| run.command == command).unwrap();
+    let (saved, failed, research) = (run("save-plan"), run("save-raw-plan"), run("research"));
     // There are no other traces, such as of requests outside of runs.
     let all: BTreeSet<Vec<u8>> = collector
         .spans()
@@ -234,6 +233,10 @@ async fn a_run_is_one_trace() {
     let step = trace.iter().find(|span| span.name == "verify").unwrap();
     assert_eq!(error(step), Some("no_plan_found"));
 
+    let trace = collector.trace(research);
+    let turn = trace.iter().find(|span| span.name == "turn").unwrap();
+    assert_eq!(above(turn, &trace), ["run", "research"]);
+
     let bytes = String::from_utf8_lossy(&collector.bytes()).into_owned();
     let token = |request: &LoggedRequest| {
         let header = request.headers.get("authorization")?;
@@ -246,6 +249,7 @@ async fn a_run_is_one_trace() {
     let texts = [
         "a webhook secret",
         "guidanceword",
+        "topicword",
         "Search is slow",
         "index",
     ];
