@@ -28,10 +28,10 @@ use crate::engine::decide::{AppIdentity, AppSlug};
 use crate::engine::settings::Settings;
 use crate::engine::steps::source::attachment::web_root;
 use crate::setting::Rule::{
-    AccountIds, AppId, BaseUrl, Boolean, Integer, Line, LogFilter, OneOf, OptionalPath, Path,
-    PostgresUrl, PublicUrl, SocketAddress, WebhookPath,
+    AccountIds, AppId, BaseUrl, Boolean, CollectorUrl, Integer, Line, LogFilter, OneOf,
+    OptionalPath, Path, PostgresUrl, PublicUrl, SocketAddress, WebhookPath,
 };
-use crate::setting::{days, milliseconds, optional, seconds, settings, url};
+use crate::setting::{days, milliseconds, optional, optional_url, seconds, settings, url};
 
 pub use agent::Agent;
 pub use error::{ConfigError, Missing};
@@ -291,6 +291,9 @@ settings! {
         format: LogFormat = "text", OneOf(&["text", "json"]);
         /// Minimum level of the messages, or `tracing` directives.
         level: String = "info", LogFilter;
+        /// Base URL of the OpenTelemetry collector that gets a trace of every run, over OTLP with
+        /// HTTP; empty for none. Needs a build with the feature `otel`.
+        otlp_endpoint: Option<Url> as "optional_url" = "", CollectorUrl;
     }
 }
 

@@ -35,5 +35,6 @@ pub mod stop;
 pub mod store;
 pub mod sweep;
 pub mod timeline;
+pub mod trace;
 pub mod why;
 pub mod worker;

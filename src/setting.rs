@@ -78,6 +78,8 @@ pub enum Rule {
     PublicUrl,
     /// The base URL of the model's API; may be empty.
     ModelUrl,
+    /// The base URL of an OpenTelemetry collector; may be empty.
+    CollectorUrl,
     /// A list of hosts that agents may reach.
     AllowedHosts,
     /// Comma-separated host names, optionally with a leading `*.`.

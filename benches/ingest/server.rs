@@ -84,7 +84,7 @@ pub(crate) fn main(arguments: &[String]) -> Outcome<()> {
         },
     };
     // The product's default, because writing log lines is part of its cost.
-    telemetry::init("info", LineFormat::Text);
+    let _telemetry = telemetry::init("info", LineFormat::Text, None)?;
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?

@@ -15,7 +15,7 @@ use super::signals::stop_requested;
 use super::{Failure, Settings, block_on, setup};
 use crate::adapters::agent::sandbox;
 use crate::adapters::clock::SystemClock;
-use crate::adapters::telemetry::{self, LineFormat};
+use crate::adapters::telemetry::{self, LineFormat, Telemetry};
 use crate::config::{Loaded, LogFormat};
 use crate::engine::clock::Clock;
 
@@ -57,7 +57,8 @@ impl Serve {
             self.listen
                 .map(|address| format!("server.listen={address}")),
         );
-        let loaded = match self.setup.as_deref().zip(self.url) {
+        // Exports the last traces after everything else has ended.
+        let (loaded, _telemetry) = match self.setup.as_deref().zip(self.url) {
             None => begin(&settings)?,
             Some((folder, url)) => set_up(&mut settings, folder, url)?,
         };
@@ -80,19 +81,23 @@ impl Serve {
 }
 
 /// Reads the configuration and starts the log.
-fn begin(settings: &Settings) -> Result<Loaded, Failure> {
+fn begin(settings: &Settings) -> Result<(Loaded, Telemetry), Failure> {
     let loaded = settings.load()?;
     let log = &loaded.config.log;
     let format = match log.format {
         LogFormat::Text => LineFormat::Text,
         LogFormat::Json => LineFormat::Json,
     };
-    telemetry::init(&log.level, format);
-    Ok(loaded)
+    let telemetry = telemetry::init(&log.level, format, log.otlp_endpoint.as_ref());
+    Ok((loaded, telemetry.map_err(Failure::failed)?))
 }
 
 /// Returns the configuration in `folder`, after the App was created if there is none yet.
-fn set_up(settings: &mut Settings, folder: &Path, url: Url) -> Result<Loaded, Failure> {
+fn set_up(
+    settings: &mut Settings,
+    folder: &Path,
+    url: Url,
+) -> Result<(Loaded, Telemetry), Failure> {
     let config = folder.join(setup::CONFIG);
     if let Some(other) = &settings.config {
         return Err(Failure::Usage(format!(
@@ -105,10 +110,10 @@ fn set_up(settings: &mut Settings, folder: &Path, url: Url) -> Result<Loaded, Fa
         settings.config = Some(config);
         return begin(settings);
     }
-    let loaded = begin(settings)?;
+    let (loaded, telemetry) = begin(settings)?;
     block_on(setup::on_server(loaded, folder, url))?;
     settings.config = Some(config);
-    settings.load()
+    Ok((settings.load()?, telemetry))
 }
 
 async fn serve(loaded: Loaded) -> Result<(), Failure> {

@@ -14,9 +14,10 @@ use super::{agent, erk};
 use crate::engine::settings::hosts::AllowedHost;
 use crate::formats::erk::Version;
 use crate::setting::Rule::{
-    self, AbsolutePaths, AccountIds, AllowedHosts, AppId, Arguments, BaseUrl, Boolean, Dollars,
-    ErkVersion, FileNames, Globs, HostNames, Integer, Line, LogFilter, ModelUrl, NextSteps, OneOf,
-    OptionValue, OptionalPath, Path, PostgresUrl, PublicUrl, SocketAddress, Variables, WebhookPath,
+    self, AbsolutePaths, AccountIds, AllowedHosts, AppId, Arguments, BaseUrl, Boolean,
+    CollectorUrl, Dollars, ErkVersion, FileNames, Globs, HostNames, Integer, Line, LogFilter,
+    ModelUrl, NextSteps, OneOf, OptionValue, OptionalPath, Path, PostgresUrl, PublicUrl,
+    SocketAddress, Variables, WebhookPath,
 };
 use crate::setting::names;
 
@@ -58,6 +59,9 @@ pub(super) fn allowed(rule: Rule) -> String {
         ModelUrl => {
             "an https URL without user name and query, or an http URL on this computer, e.g. http://127.0.0.1:8080"
         }
+        CollectorUrl => {
+            "an http or https URL without user name and query, e.g. http://127.0.0.1:4318, or empty"
+        }
         PostgresUrl => {
             "a URL without password such as postgres://planwright@db.example.com:5432/planwright; the password belongs \
              in PLANWRIGHT_STORE_PASSWORD or the file that `store.password_file` names"
@@ -81,7 +85,7 @@ pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
             let mut error = merged.impossible(&entry.key, &why);
             if let ConfigError::Impossible { value, .. } = &mut error {
                 match entry.rule {
-                    AllowedHosts | BaseUrl | ModelUrl | PostgresUrl | PublicUrl => {
+                    AllowedHosts | BaseUrl | CollectorUrl | ModelUrl | PostgresUrl | PublicUrl => {
                         *value = without_secrets(value);
                     }
                     Variables => *value = agent::names_only(&entry.value),
@@ -227,6 +231,14 @@ fn broken(rule: Rule, value: &Value) -> Option<String> {
         }
         BaseUrl => Url::parse(text).is_ok_and(|url| is_base(&url)),
         ModelUrl => text.is_empty() || Url::parse(text).is_ok_and(|url| is_safe_base(&url)),
+        CollectorUrl if !text.is_empty() && !cfg!(feature = "otel") => {
+            return Some(
+                "this program was built without OpenTelemetry: remove the setting, or build with `cargo build --release \
+                 --features otel`"
+                    .to_owned(),
+            );
+        }
+        CollectorUrl => text.is_empty() || Url::parse(text).is_ok_and(|url| is_base(&url)),
         PublicUrl => {
             let has_path = |url: &Url| url.path() != "/" || url.fragment().is_some();
             text.is_empty()

@@ -12,6 +12,7 @@ use super::clock::Clock;
 use super::model::agent::{Document, Report};
 use super::model::run::RunId;
 use super::store::{MAX_OUTPUT_PORTION, Store};
+use super::trace;
 use crate::formats::text::truncate_bytes;
 
 /// Number of messages of an agent that wait to be stored.
@@ -52,7 +53,9 @@ impl Agent for RecordedAgent {
         let (sender, output) = mpsc::channel(QUEUE);
         let seen = seen.clone().with_output(sender);
         let working = async {
+            let span = trace::turn(&self.inner.about().name, task.part);
             let report = self.inner.work(task, &seen, stop).await;
+            trace::turn_ended(&span, &report.ending);
             // Ends the recording.
             drop(seen);
             report

@@ -26,6 +26,7 @@ use super::steps::report::Reporting;
 use super::steps::{Context, publish, report, repository};
 use super::stop::StopFlag;
 use super::store::{AuditEntry, EffectState};
+use super::trace;
 use crate::engine::model::trigger::Trigger;
 use crate::formats::command::{Command, Permission};
 
@@ -177,7 +178,8 @@ async fn save(run: &mut CommandRun<'_>, work_out: WorkOut) -> Result<(), StepErr
         let mut ready = work_out(run).await?;
         if let Ready::Plan(prepared) = &mut ready {
             let context = &mut *run.context;
-            prepared.files = repository::checked_files(context, &prepared.document).await?;
+            let checking = repository::checked_files(context, &prepared.document);
+            prepared.files = trace::step("verify", checking).await?;
             prepared.base.clone_from(&context.progress.repository.base);
         }
         prepare::remember(run.context, &ready).await?;
@@ -197,7 +199,8 @@ async fn save(run: &mut CommandRun<'_>, work_out: WorkOut) -> Result<(), StepErr
         // Once the issue may exist, cancellation is ignored: a partial plan is useless.
         run.stop.check_cancelled()?;
     }
-    let saved = publish::publish(run.context, &prepared, run.allowed).await?;
+    let publishing = publish::publish(run.context, &prepared, run.allowed);
+    let saved = trace::step("publish", publishing).await?;
     let context = &mut *run.context;
     let body = messages::saved(
         &context.trigger,

@@ -15,6 +15,7 @@ use super::steps::authorise::{self, Verdict};
 use super::steps::{Context, report, research};
 use super::stop::StopFlag;
 use super::store::{Claimed, Lease, RunOutcome};
+use super::trace;
 use crate::engine::model::failure::{Code, Failure};
 use crate::engine::model::time::Millis;
 use crate::formats::command::{Execution, read_options};
@@ -138,7 +139,7 @@ async fn work(
         context.progress.started = Some(context.effects.clock.now());
         context.remember().await?;
     }
-    let verdict = authorise::hear(context).await?;
+    let verdict = trace::step("authorise", authorise::hear(context)).await?;
     if matches!(verdict, Verdict::Allowed(_) | Verdict::Denied { .. }) {
         report::acknowledge(context).await?;
     }

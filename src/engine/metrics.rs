@@ -380,7 +380,7 @@ pub enum RequestOutcome {
 }
 
 impl RequestOutcome {
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Status(..300) => "2xx",
             Self::Status(300..400) => "3xx",

@@ -16,6 +16,7 @@ use super::metrics;
 use super::services::Services;
 use super::stop::{Shutdown, StopFlag};
 use super::store::{Claimed, Lease, RunOutcome, Store, StoreError};
+use super::trace;
 use crate::engine::model::failure::{Code, Remedy};
 use crate::engine::model::run::{RunId, State};
 use crate::engine::model::time::Millis;
@@ -90,7 +91,8 @@ impl Worker {
         };
         let run = claimed.lease.run.clone();
         let span = span(&claimed);
-        let state = self.work(&claimed, now).instrument(span).await?;
+        let work = trace::attempt("run", &claimed, self.work(&claimed, now));
+        let state = work.instrument(span).await?;
         Ok(Outcome::Did(run, state))
     }
 
@@ -110,7 +112,9 @@ impl Worker {
             return Ok(Outcome::Idle);
         };
         let span = span(&claimed);
-        self.acknowledge(&claimed, now).instrument(span).await?;
+        let work = self.acknowledge(&claimed, now);
+        let work = trace::attempt("acknowledge", &claimed, work);
+        work.instrument(span).await?;
         Ok(Outcome::Did(claimed.lease.run, None))
     }
 
@@ -148,6 +152,7 @@ impl Worker {
         }
         // Logged and counted only after the outcome is stored, so that log and metrics are reliable.
         let count = |state, code| {
+            trace::ended(state, code);
             let duration = (claimed.round == 0).then(|| now.since(claimed.created));
             metrics::run_ended(claimed.trigger.command, state, code, duration);
         };
@@ -168,10 +173,12 @@ impl Worker {
                 State::Cancelled
             }
             RunOutcome::Yield => {
+                trace::ended(State::Ready, None);
                 tracing::debug!("run deferred");
                 State::Ready
             }
             RunOutcome::Park { until, reason, .. } => {
+                trace::ended(State::Waiting, None);
                 tracing::info!(until = until.iso(), reason, "run waits");
                 State::Waiting
             }

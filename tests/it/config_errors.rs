@@ -336,6 +336,13 @@ fn errors_name_the_place_the_key_and_the_remedy() {
             &["log.level=planwright=loud"],
             "--set: `log.level` is \"planwright=loud\"; it must be error, warn, info, debug, trace, or directives such as info,planwright=debug",
         ),
+        #[cfg(not(feature = "otel"))]
+        (
+            "",
+            &[],
+            &["log.otlp_endpoint=http://127.0.0.1:4318"],
+            "--set: `log.otlp_endpoint` is \"http://127.0.0.1:4318\"; this program was built without OpenTelemetry: remove the setting, or build with `cargo build --release --features otel`",
+        ),
         (
             "",
             &[],

@@ -30,6 +30,7 @@ fn packages() -> Vec<Value> {
     let tree = cargo(&[
         "tree",
         "--workspace",
+        "--all-features",
         "--locked",
         "--target",
         "all",

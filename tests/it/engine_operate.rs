@@ -71,8 +71,11 @@ async fn what_is_not_possible_changes_nothing_and_is_not_recorded() {
         (Action::RunAgain, [false, true, true, false]),
     ] {
         for (id, possible) in runs.iter().zip(possible) {
-            let before = store.run(id).await.unwrap().map(|run| run.state);
-            let told = before.is_some_and(|state| action.is_possible(state));
+            let view = store.run(id).await.unwrap();
+            let told = view
+                .as_ref()
+                .is_some_and(|run| action.is_possible(run.state, run.code));
+            let before = view.map(|run| run.state);
             assert_eq!(told, possible, "{action:?} {before:?}");
             if possible {
                 continue;

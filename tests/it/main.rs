@@ -58,6 +58,8 @@ mod e2e_source;
 mod e2e_start;
 mod e2e_storm;
 mod e2e_sweep;
+#[cfg(feature = "otel")]
+mod e2e_traces;
 mod e2e_unclear;
 mod e2e_why;
 mod engine_again;

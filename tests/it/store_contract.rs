@@ -116,6 +116,7 @@ macro_rules! for_each_history_rule {
     ($call:ident) => {
         $call! {
             overview::output_is_kept_in_order_and_deleted_with_its_run
+            overview::output_is_kept_up_to_a_size
             overview::repositories_are_found_by_their_last_known_name
             overview::runs_are_selected_by_state_repository_and_command
             overview::the_state_of_a_run_follows_its_changes

@@ -23,6 +23,7 @@ use crate::engine::metrics::{self, RequestClass, RequestOutcome};
 use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::Repo;
 use crate::engine::replicas::{PlannedWrite, Replicas, Slot};
+use crate::engine::trace;
 
 /// Items per page: GitHub's maximum.
 pub(super) const PER_PAGE: usize = 100;
@@ -368,6 +369,7 @@ impl ApiClient {
         class: RequestClass,
     ) -> Result<Response, ForgeError> {
         let start = Instant::now();
+        let span = trace::request(request.method.as_str(), path);
         let result = self.transport.send(client, request, path).await;
         let outcome = match &result {
             Ok(response) if limit::rate_limit(response, self.clock.now()).is_some() => {
@@ -378,6 +380,7 @@ impl ApiClient {
             Err(TransportError::Unknown(_)) => RequestOutcome::Unknown,
         };
         metrics::github_request(class, outcome, start.elapsed());
+        trace::answered(&span, outcome);
         let response = result.map_err(|error| transport_error(error, request))?;
         if let Some(date) = limit::date(&response) {
             let skew = date.0.saturating_sub(self.clock.now().0);

@@ -27,6 +27,7 @@ use crate::engine::model::progress::{Checked, Checking, Judged};
 use crate::engine::model::trigger::{Origin, Trigger};
 use crate::engine::settings::CheckSettings;
 use crate::engine::steps::{Context, prepare, report as reports};
+use crate::engine::trace;
 use crate::formats::action_plan::is_action_plan;
 use crate::formats::block;
 use crate::formats::plan::stored;
@@ -53,7 +54,7 @@ pub(super) const REPORTING: reports::Reporting = reports::Reporting {
 };
 
 pub(super) async fn run(run: &mut CommandRun<'_>) -> Result<(), StepError> {
-    let checked = check(run.context).await?;
+    let checked = trace::step("verify", check(run.context)).await?;
     if let Some(failure) = failure(&checked) {
         return Err(StepError::Failed(failure));
     }
@@ -109,7 +110,7 @@ async fn judged(context: &mut Context) -> Result<Checked, StepError> {
     if on_files {
         return files(context).await;
     }
-    let thread = prepare::current_thread(context).await?;
+    let thread = trace::step("gather", prepare::current_thread(context)).await?;
     if let Some((name, text)) = meant(trigger, &thread) {
         let commit = if trigger.place.pull_request {
             pull(context).await?.head_sha

@@ -5,6 +5,7 @@ use crate::engine::effects::StepError;
 use crate::engine::messages::planning as sentences;
 use crate::engine::steps::enrich;
 use crate::engine::steps::prepare::Ready;
+use crate::engine::trace;
 use crate::formats::command::Command;
 
 pub(super) async fn run(run: &mut CommandRun<'_>) -> Result<(), StepError> {
@@ -14,7 +15,10 @@ pub(super) async fn run(run: &mut CommandRun<'_>) -> Result<(), StepError> {
 async fn work_out(run: &mut CommandRun<'_>) -> Result<Ready, StepError> {
     let (context, stop) = (&mut *run.context, run.stop);
     let prepared = match &run.parts.agent {
-        Some(agent) => enrich::enrich(context, agent, None, stop).await?,
+        Some(agent) => {
+            let enriching = enrich::enrich(context, agent, None, stop);
+            trace::step("enrich", enriching).await?
+        }
         // The run may have begun before the agent was removed from the configuration.
         None => match enrich::without_agent(context, stop).await? {
             Some(prepared) => prepared,

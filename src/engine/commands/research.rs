@@ -12,6 +12,7 @@ use crate::engine::research as engine_research;
 use crate::engine::steps::research::{begin, checked, research};
 use crate::engine::steps::{Context, prepare, report};
 use crate::engine::stop::StopFlag;
+use crate::engine::trace;
 use crate::formats::command::Command;
 
 pub(super) async fn run(run: &mut CommandRun<'_>) -> Result<(), StepError> {
@@ -57,5 +58,5 @@ async fn reports(
         let body = opening.map_or("", |post| post.body.as_str());
         begin(context, &topics, (&thread.title, body)).await?;
     }
-    research(context, agent, stop).await
+    trace::step("research", research(context, agent, stop)).await
 }

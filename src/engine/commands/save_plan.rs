@@ -7,6 +7,7 @@ use crate::engine::agent::Agent;
 use crate::engine::effects::StepError;
 use crate::engine::steps::prepare::Ready;
 use crate::engine::steps::{enrich, known, verify};
+use crate::engine::trace;
 
 pub(super) async fn run(run: &mut CommandRun<'_>) -> Result<(), StepError> {
     save(run, |run| Box::pin(work_out(run))).await
@@ -31,6 +32,7 @@ async fn with_agent(run: &mut CommandRun<'_>, agent: &Arc<dyn Agent>) -> Result<
     if unpaid && let Some(known) = known::same(context).await? {
         return Ok(Ready::Known(known));
     }
-    let prepared = enrich::enrich(context, agent, thread, stop).await?;
+    let enriching = enrich::enrich(context, agent, thread, stop);
+    let prepared = trace::step("enrich", enriching).await?;
     Ok(Ready::Plan(Box::new(prepared)))
 }

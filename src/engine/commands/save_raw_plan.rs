@@ -4,6 +4,7 @@ use super::{CommandRun, save};
 use crate::engine::effects::StepError;
 use crate::engine::steps::prepare::{Ready, computing};
 use crate::engine::steps::{enrich, known, verify};
+use crate::engine::trace;
 
 pub(super) async fn run(run: &mut CommandRun<'_>) -> Result<(), StepError> {
     save(run, |run| Box::pin(work_out(run))).await
@@ -32,8 +33,11 @@ pub(super) async fn as_found(
     }
     let trigger = context.trigger.clone();
     let prefix = context.settings.publish.title_prefix.clone();
-    let prepared = computing(move || verify::as_found(&trigger, found, &prefix))
-        .await?
-        .map_err(StepError::Failed)?;
+    let verifying = async {
+        computing(move || verify::as_found(&trigger, found, &prefix))
+            .await?
+            .map_err(StepError::Failed)
+    };
+    let prepared = trace::step("verify", verifying).await?;
     Ok(Ready::Plan(Box::new(prepared)))
 }

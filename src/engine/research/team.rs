@@ -20,6 +20,7 @@ use crate::engine::model::agent::{Report, Spent};
 use crate::engine::model::research::{Next, Research, TopicState};
 use crate::engine::settings::ResearchSettings;
 use crate::engine::stop::StopFlag;
+use crate::engine::trace;
 use crate::formats::command::Command;
 
 /// Time after which a run that waits for a free agent checks again. It holds no worker meanwhile.
@@ -228,7 +229,8 @@ impl TopicRunner<'_> {
             let work = agent.work(&task, &seen, token);
             (at, metrics::agent_turn(Command::Research, work).await)
         };
-        self.running.spawn(turn.in_current_span());
+        self.running
+            .spawn(trace::in_current_span(turn).in_current_span());
         Ok(())
     }
 }

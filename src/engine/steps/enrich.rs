@@ -27,6 +27,7 @@ use crate::engine::model::conversation::Conversation;
 use crate::engine::model::progress::{AgentState, Next, Prepared, SearchResult};
 use crate::engine::planner;
 use crate::engine::stop::StopFlag;
+use crate::engine::trace;
 use crate::formats::command::Command;
 use crate::formats::plan::document::is_success_document;
 
@@ -138,7 +139,7 @@ pub async fn found(context: &mut Context, stop: &StopFlag) -> Result<SearchResul
         stop.check_cancelled()?;
         let thread = Arc::new(prepare::thread(context).await?);
         stop.check_cancelled()?;
-        let found = find::find(context, &thread, logs).await?;
+        let found = trace::step("extract", find::find(context, &thread, logs)).await?;
         if found.unclear.is_none() {
             return Ok(found);
         }
@@ -193,7 +194,7 @@ pub(in crate::engine) async fn begin(
     let logs = prepare::logs(context).await?;
     stop.check_cancelled()?;
     let read = read_thread(context, thread).await?;
-    let found = find::find(context, &read, logs).await?;
+    let found = trace::step("extract", find::find(context, &read, logs)).await?;
     known::identify(context, &found, true);
     let work = work(context);
     planner::renew_words(work);

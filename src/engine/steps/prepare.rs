@@ -11,6 +11,7 @@ use crate::engine::messages::failures;
 use crate::engine::model::conversation::Conversation;
 use crate::engine::model::progress::{Known, Logs, Prepared};
 use crate::engine::model::trigger::Origin;
+use crate::engine::trace;
 
 /// Result of preparing a plan.
 #[derive(Debug)]
@@ -75,7 +76,8 @@ pub(super) async fn logs(context: &mut Context) -> Result<Logs, StepError> {
     }
     let forge = context.effects.forge.as_ref();
     let faults = context.progress.outage.map_or(0, |(_, faults)| faults);
-    let logs = source::look(forge, &context.trigger, &context.settings, faults).await?;
+    let look = source::look(forge, &context.trigger, &context.settings, faults);
+    let logs = trace::step("gather", look).await?;
     context.progress.logs = Some(logs.clone());
     context.progress.outage = None;
     context.remember().await?;
@@ -88,7 +90,7 @@ pub(super) async fn logs(context: &mut Context) -> Result<Logs, StepError> {
 /// See [`current_thread`].
 pub(in crate::engine) async fn thread(context: &mut Context) -> Result<Conversation, StepError> {
     report::step(context, "reading the conversation").await?;
-    current_thread(context).await
+    trace::step("gather", current_thread(context)).await
 }
 
 /// Reads the conversation, unless GitHub's list of comments is older than the command: webhooks can

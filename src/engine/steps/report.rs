@@ -11,6 +11,7 @@ use crate::engine::forge::{ForgeError, ReactTo, Reaction};
 use crate::engine::messages;
 use crate::engine::model::failure::Failure;
 use crate::engine::model::trigger::Origin;
+use crate::engine::trace;
 use std::time::Duration;
 
 /// Key of the effect that creates the status comment.
@@ -534,9 +535,12 @@ pub(in crate::engine) fn seconds(context: &Context) -> f64 {
 /// # Errors
 /// Returns an error if GitHub or the store fails.
 pub async fn succeeded(context: &mut Context, body: &str) -> Result<(), StepError> {
-    finish(context, body).await?;
-    close(context, Reaction::Rocket).await?;
-    tidy(context).await
+    trace::step("report", async {
+        finish(context, body).await?;
+        close(context, Reaction::Rocket).await?;
+        tidy(context).await
+    })
+    .await
 }
 
 /// Writes the final report of a run that failed or was cancelled.
@@ -564,9 +568,12 @@ pub async fn failed(context: &mut Context, failure: &Failure) -> Result<(), Step
             turns: context.progress.spent_by_turn(),
         },
     );
-    finish(context, &body).await?;
-    close(context, Reaction::Confused).await?;
-    tidy(context).await
+    trace::step("report", async {
+        finish(context, &body).await?;
+        close(context, Reaction::Confused).await?;
+        tidy(context).await
+    })
+    .await
 }
 
 /// Replies with one comment instead of a status comment, and adds the closing reaction. If GitHub
@@ -581,7 +588,8 @@ pub async fn reply(
 ) -> Result<Option<ForgeError>, StepError> {
     let key = format!("reply-{}", context.round);
     let body = &noting_lateness(context, body);
-    let refused = match comment(context, &key, body).await {
+    let posted = trace::step("report", comment(context, &key, body)).await;
+    let refused = match posted {
         Ok(_) => None,
         Err(StepError::Forge(error))
             if error.is_refusal() && context.again_at(&error).is_none() =>

@@ -12,7 +12,7 @@ use planwright::engine::overview::{
     StateFilter, Turn, TurnUsage,
 };
 use planwright::engine::store::{
-    AuditEntry, Change, Lease, MAX_OUTPUT_PORTIONS, MAX_SAVED_PLANS, SavedPlan,
+    AuditEntry, Change, Lease, MAX_OUTPUT, MAX_SAVED_PLANS, OUTPUT_ENDS, SavedPlan,
 };
 
 use super::spending::{ANYTHING, leased, scope};
@@ -148,8 +148,8 @@ pub(crate) async fn output_is_kept_in_order_and_deleted_with_its_run(
 ) {
     let lease = leased(store, "a").await;
     let other = leased(store, "b").await;
-    let count = i64::from(MAX_OUTPUT_PORTIONS);
-    for number in 0..count + 2 {
+    let count = 20;
+    for number in 0..count {
         let text = format!("{number}\n");
         let appended = store.append_output(&lease.run, &text, at(number));
         appended.await.unwrap();
@@ -166,7 +166,7 @@ pub(crate) async fn output_is_kept_in_order_and_deleted_with_its_run(
     let all = read(&lease.run, 0, 1_000).await.unwrap();
     let texts: Vec<String> = all.iter().map(|portion| portion.text.clone()).collect();
     let expected: Vec<String> = (0..count).map(|number| format!("{number}\n")).collect();
-    assert_eq!(texts, expected, "what was printed first is kept");
+    assert_eq!(texts, expected);
     assert_eq!(all[3].at, at(3));
     assert!(all.is_sorted_by(|a, b| a.id < b.id));
     let next = read(&lease.run, all[9].id, 5).await.unwrap();
@@ -183,6 +183,27 @@ pub(crate) async fn output_is_kept_in_order_and_deleted_with_its_run(
     assert!(store.run(&lease.run).await.unwrap().is_none());
     assert_eq!(read(&lease.run, 0, 5).await.unwrap(), []);
     assert_eq!(read(&other.run, 0, 5).await.unwrap(), others);
+}
+
+pub(crate) async fn output_is_kept_up_to_a_size(store: &dyn Store, history: &History) {
+    let lease = leased(store, "a").await;
+    let size = usize::try_from(MAX_OUTPUT).unwrap();
+    // Two bytes for each character.
+    let half = "ü".repeat(size / 4);
+    for text in [
+        "first\n",
+        &half,
+        "between\n",
+        &half,
+        "lost\n",
+        "lost, too\n",
+    ] {
+        store.append_output(&lease.run, text, at(1)).await.unwrap();
+    }
+    let kept = history.output(&lease.run, 0, 100).await.unwrap();
+    let texts: Vec<&str> = kept.iter().map(|portion| portion.text.as_str()).collect();
+    let last = format!("{half}{OUTPUT_ENDS}");
+    assert!(texts == ["first\n", &half, "between\n", &last]);
 }
 
 fn repo(id: u64, owner: &str, name: &str) -> Repo {

@@ -14,7 +14,7 @@ use crate::engine::model::trigger::Trigger;
 use crate::engine::steps::enrich::work;
 use crate::engine::steps::{Context, prepare, research as researching};
 use crate::engine::stop::StopFlag;
-use crate::engine::{planner, research};
+use crate::engine::{planner, research, trace};
 use crate::formats::command::{Command, read_options};
 use crate::formats::specification::{self, Specification};
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(in crate::engine::steps) async fn begin(
     };
     let research = context.progress.research.as_ref();
     if research.is_some_and(|research| !research.adopted) {
-        researching::research(context, agent, stop).await?;
+        trace::step("research", researching::research(context, agent, stop)).await?;
     }
     let knowledge = documents::read(context).await?;
     stop.check_cancelled()?;

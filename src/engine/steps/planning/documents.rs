@@ -12,6 +12,7 @@ use crate::engine::model::research::{Indexed, ReportDigest, Research, TopicState
 use crate::engine::prompt;
 use crate::engine::steps::enrich::work;
 use crate::engine::steps::{Context, knowledge, report};
+use crate::engine::trace;
 use crate::formats::report as reports;
 
 /// Folder of the repository's documents in the working directory.
@@ -81,7 +82,8 @@ pub(in crate::engine::steps) async fn read(context: &mut Context) -> Result<Know
     report::step(context, "reading the repository's documents").await?;
     let repo = context.trigger.place.repo.clone();
     let forge = Arc::clone(&context.effects.forge);
-    knowledge::gather(&*forge, &repo, Limits::default()).await
+    let gathering = knowledge::gather(&*forge, &repo, Limits::default());
+    trace::step("gather", gathering).await
 }
 
 /// Hands documents to the agent, which keeps them for all sessions of the run.
