@@ -408,7 +408,7 @@ async fn the_log_of_a_run_is_in_the_order_of_time() {
     for world in worlds().await {
         let events = "\
 2023-11-14T22:13:20Z  step    1.500 s  reading the conversation
-2023-11-14T22:13:20Z  agent            1: 2 turns, 3 tool calls, $1.25, 10 tokens in (4 cached), 5 out
+2023-11-14T22:13:20Z  agent            1: model turns 2, tool calls 3, $1.25, tokens in 10 (4 cached), out 5
 2023-11-14T22:13:21Z  step             saving the plan
 2023-11-14T22:13:21Z  GitHub  0.200 s  issue
 2023-11-14T22:13:21Z  GitHub           body (outcome unknown)
