@@ -27,9 +27,16 @@ const MAX_ASKED: u32 = 100;
 #[derive(Default)]
 pub(super) struct Permissions {
     answers: Mutex<HashMap<(u64, Repo), Answer>>,
-    /// The start of the present period of [`MEMORY`], and the number of questions in it by
-    /// installation and person (`None` for all people).
-    asked: Mutex<(Millis, HashMap<(u64, Option<u64>), u32>)>,
+    asked: Mutex<Asked>,
+}
+
+/// Questions in the present period of [`MEMORY`].
+#[derive(Default)]
+struct Asked {
+    /// The start of the period.
+    since: Millis,
+    /// The number of questions by installation and person (`None` for all people).
+    counts: HashMap<(u64, Option<u64>), u32>,
 }
 
 #[derive(Clone, Copy)]
@@ -92,7 +99,7 @@ impl Permissions {
     /// Counts a question and returns whether it is within the limits.
     fn may_ask(&self, installation: u64, person: u64, now: Millis) -> bool {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let (since, counts) = &mut *asked;
+        let Asked { since, counts } = &mut *asked;
         if now < *since || now.since(*since) >= MEMORY {
             *since = now;
             counts.clear();

@@ -2,6 +2,7 @@
 //! was received last.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use axum::Extension;
 use axum::extract::{RawQuery, State};
@@ -69,18 +70,19 @@ pub(super) async fn show(
 async fn table(pages: &Pages, decisions: &[DecisionRecord]) -> Result<Markup, Problem> {
     let mut places = Vec::with_capacity(decisions.len());
     let mut repos: HashMap<u64, Option<Repo>> = HashMap::new();
+    for id in decisions
+        .iter()
+        .filter_map(|decision| decision.subject.repo)
+    {
+        if let Entry::Vacant(unknown) = repos.entry(id) {
+            unknown.insert(pages.history.repository_by_id(id).await?);
+        }
+    }
     for decision in decisions {
-        let repo = match decision.subject.repo {
-            None => None,
-            Some(id) => match repos.get(&id) {
-                Some(known) => known.clone(),
-                None => {
-                    let repo = pages.history.repository_by_id(id).await?;
-                    repos.insert(id, repo.clone());
-                    repo
-                }
-            },
-        };
+        let repo = decision
+            .subject
+            .repo
+            .and_then(|id| repos.get(&id)?.as_ref());
         let number = decision.subject.number;
         places.push(match (repo, number) {
             (Some(repo), Some(number)) => format!("{}#{number}", repo.full_name()),
