@@ -3,6 +3,7 @@
 
 use super::super::errors::{WriteError, corrupt};
 use super::super::sql::{Connection, Row, Sql, Value, column, nullable, number, of_run};
+use super::records::audit_entry;
 use super::spending::DAY_MS;
 use super::views::state;
 use crate::engine::model::agent::Tokens;
@@ -14,7 +15,7 @@ use crate::engine::overview::{
     AuditFilter, DayUsage, Effect, NumberedEntry, Output, PlanFilter, PlanSummary, RunFilter,
     RunSummary, StateFilter, Turn, TurnUsage,
 };
-use crate::engine::store::{AuditEntry, StoreError};
+use crate::engine::store::StoreError;
 
 /// Selects runs, newest first: before $1, of the repository $2, of the command $3, at most $4. The
 /// states are literals so that partial indexes are used.
@@ -396,14 +397,7 @@ pub(crate) async fn audit(
     let entry = |row: &Row| -> Result<NumberedEntry, StoreError> {
         Ok(NumberedEntry {
             id: column(row, "id")?,
-            entry: AuditEntry {
-                at: Millis(column(row, "at_ms")?),
-                run: nullable::<String>(row, "run")?.map(RunId),
-                guid: nullable(row, "guid")?,
-                actor: column(row, "actor")?,
-                decision: column(row, "decision")?,
-                why: column(row, "why")?,
-            },
+            entry: audit_entry(row)?,
         })
     };
     Ok(rows.iter().map(entry).collect::<Result<_, _>>()?)

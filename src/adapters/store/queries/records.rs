@@ -191,17 +191,18 @@ pub(crate) async fn audit_of(
     run: &RunId,
 ) -> Result<Vec<AuditEntry>, WriteError> {
     let rows = reader.rows(AUDIT_OF, &[run.into()]).await?;
-    let entry = |row| {
-        Ok(AuditEntry {
-            at: Millis(column(row, "at_ms")?),
-            run: nullable::<String>(row, "run")?.map(RunId),
-            guid: nullable(row, "guid")?,
-            actor: column(row, "actor")?,
-            decision: column(row, "decision")?,
-            why: column(row, "why")?,
-        })
-    };
-    rows.iter().map(entry).collect()
+    rows.iter().map(|row| Ok(audit_entry(row)?)).collect()
+}
+
+pub(super) fn audit_entry(row: &Row) -> Result<AuditEntry, StoreError> {
+    Ok(AuditEntry {
+        at: Millis(column(row, "at_ms")?),
+        run: nullable::<String>(row, "run")?.map(RunId),
+        guid: nullable(row, "guid")?,
+        actor: column(row, "actor")?,
+        decision: column(row, "decision")?,
+        why: column(row, "why")?,
+    })
 }
 
 pub(crate) async fn send_message(
