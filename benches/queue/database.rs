@@ -95,13 +95,13 @@ pub(crate) enum Database {
 }
 
 /// A connection past the store.
-enum Raw {
+pub(crate) enum Raw {
     Sqlite(SqliteConnection),
     Postgres(PgConnection),
 }
 
 impl Raw {
-    async fn execute(&mut self, sql: String) -> Outcome<()> {
+    pub(crate) async fn execute(&mut self, sql: String) -> Outcome<()> {
         let sql = AssertSqlSafe(sql);
         match self {
             Self::Sqlite(connection) => {
@@ -114,7 +114,7 @@ impl Raw {
         Ok(())
     }
 
-    async fn execute_with(&mut self, sql: String, value: &str) -> Outcome<()> {
+    pub(crate) async fn execute_with(&mut self, sql: String, value: &str) -> Outcome<()> {
         let sql = AssertSqlSafe(sql);
         match self {
             Self::Sqlite(connection) => {
@@ -127,7 +127,7 @@ impl Raw {
         Ok(())
     }
 
-    async fn close(self) -> Outcome<()> {
+    pub(crate) async fn close(self) -> Outcome<()> {
         match self {
             Self::Sqlite(connection) => connection.close().await?,
             Self::Postgres(connection) => connection.close().await?,
@@ -149,6 +149,9 @@ impl Database {
             Some(server) => Self::Postgres(server.database(name, None).await?),
         };
         database.open().await?.close().await;
+        if finished == 0 {
+            return Ok(database);
+        }
         let mut raw = database.raw().await?;
         for sql in database.history(finished)? {
             raw.execute(sql).await?;
@@ -210,7 +213,7 @@ impl Database {
     }
 
     /// Connects past the store, for bulk changes that need not survive a crash.
-    async fn raw(&self) -> Outcome<Raw> {
+    pub(crate) async fn raw(&self) -> Outcome<Raw> {
         Ok(match self {
             Self::Sqlite(folder) => {
                 let options = SqliteConnectOptions::new()
@@ -294,7 +297,7 @@ impl Database {
     }
 
     /// Returns what a server does by itself soon after many changes.
-    fn after_bulk(&self) -> Vec<String> {
+    pub(crate) fn after_bulk(&self) -> Vec<String> {
         match self {
             Self::Sqlite(_) => Vec::new(),
             Self::Postgres(_) => vec![
