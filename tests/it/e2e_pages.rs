@@ -112,18 +112,6 @@ impl Stage {
         browser
     }
 
-    /// Logs in with GitHub.
-    async fn log_in(&self, person: &str) -> Browser {
-        let callback = format!("{PUBLIC}/ui/login/github/callback");
-        self.system.sim.set_callback_urls(vec![callback]);
-        let mut browser = Browser::new(&self.system.url(""));
-        let address = browser.begin().await;
-        let answer = answer_at(&self.system.sim, person, &address, "1").await;
-        let got = browser.get(answer.strip_prefix(PUBLIC).unwrap()).await;
-        assert_eq!(got.status, 303, "{}", got.text);
-        browser
-    }
-
     fn paths(&self) -> Vec<String> {
         let mut paths: Vec<String> = PAGES.map(str::to_owned).to_vec();
         for run in [&self.saved, &self.failed, &self.hostile] {
@@ -132,6 +120,18 @@ impl Stage {
         paths.push(format!("/ui/deliveries?repository={SECRET}&number=1"));
         paths
     }
+}
+
+/// Logs in with GitHub.
+async fn log_in(system: &System, person: &str) -> Browser {
+    let callback = format!("{PUBLIC}/ui/login/github/callback");
+    system.sim.set_callback_urls(vec![callback]);
+    let mut browser = Browser::new(&system.url(""));
+    let address = browser.begin().await;
+    let answer = answer_at(&system.sim, person, &address, "1").await;
+    let got = browser.get(answer.strip_prefix(PUBLIC).unwrap()).await;
+    assert_eq!(got.status, 303, "{}", got.text);
+    browser
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -257,7 +257,7 @@ async fn people_see_what_they_can_read_and_maintainers_act() {
     let retry = format!("/ui/runs/{}/retry", failed.id);
 
     // A stranger reads the public repository only.
-    let mut stranger = stage.log_in("eve").await;
+    let mut stranger = log_in(&stage.system, "eve").await;
     let page = stranger.get("/ui").await;
     page.says(200, &saved.id);
     assert!(!page.text.contains("secret"), "{}", page.text);
@@ -292,7 +292,7 @@ async fn people_see_what_they_can_read_and_maintainers_act() {
     got.is_nothing();
 
     // A reader sees the private one, and cannot act.
-    let mut reader = stage.log_in("rita").await;
+    let mut reader = log_in(&stage.system, "rita").await;
     let page = reader.get(&format!("/ui/runs/{}", failed.id)).await;
     page.says(200, &code);
     assert!(!page.text.contains("Retry"), "{}", page.text);
@@ -308,7 +308,7 @@ async fn people_see_what_they_can_read_and_maintainers_act() {
     reader.get("/ui/costs").await.says(200, "acme/secret");
 
     // A maintainer acts, from the bot's own pages only.
-    let mut maintainer = stage.log_in("mia").await;
+    let mut maintainer = log_in(&stage.system, "mia").await;
     let page = maintainer.get(&format!("/ui/runs/{}", failed.id)).await;
     page.says(200, "Retry from the step that failed");
     let token = maintainer.form_token().await;
@@ -358,12 +358,13 @@ async fn a_command_that_is_run_again_reads_the_conversation_as_it_is_now() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_viewer_watches_at_most_ten_runs() {
+async fn one_person_watches_at_most_ten_runs() {
     let agent = ShellAgent::new(SHELL);
-    let mut environment = web();
+    let mut environment = with_github();
     environment.extend(agent.environment());
     let system = System::with(Options {
         environment,
+        client_secret: Some("a-client-secret-of-the-app".to_owned()),
         ..Options::default()
     })
     .await;
@@ -376,20 +377,23 @@ async fn one_viewer_watches_at_most_ten_runs() {
     let is_running = |runs: &[RunRow]| runs.iter().any(|run| run.state == State::Running);
     let runs = system.until("it runs", is_running).await;
     let path = format!("/ui/runs/{}/output", runs.last().unwrap().id);
+    let mut person = log_in(&system, "eve").await;
+    let (name, value) = person.cookies.first_key_value().unwrap();
+    let session = ("cookie", format!("{name}={value}"));
     let mut watching = Vec::new();
     for _ in 0..10 {
-        watching.push(watch(&system.url(&path), None).await);
+        watching.push(watch_as(&session, &system.url(&path), None).await);
     }
-    let mut operator = Browser::new(&system.url(""));
-    operator.headers = vec![("authorization", format!("Bearer {TOKEN}"))];
     let refused = "too many pages watch runs now; close some, or reload this one later";
-    operator.get(&path).await.says(503, refused);
+    person.get(&path).await.says(503, refused);
+    // Others are not concerned.
+    watching.push(watch(&system.url(&path), None).await);
     agent.release();
     // They end with the run.
     for mut one in watching {
         until(&mut one, "event: state").await;
     }
-    operator.get(&path).await.says(200, "event: state");
+    person.get(&path).await.says(200, "event: state");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -461,10 +465,16 @@ impl ShellAgent {
     }
 }
 
-/// Opens the output of a run as a browser does, after the event with this number.
+/// Opens the output of a run as the operator, after the event with this number.
 async fn watch(url: &str, last: Option<i64>) -> Incoming {
+    let operator = ("authorization", format!("Bearer {TOKEN}"));
+    watch_as(&operator, url, last).await
+}
+
+/// Opens the output of a run as a browser does, with the header of a login.
+async fn watch_as((name, value): &(&str, String), url: &str, last: Option<i64>) -> Incoming {
     let client = Client::builder(TokioExecutor::new()).build_http::<Empty<Bytes>>();
-    let mut request = Request::get(url).header("authorization", format!("Bearer {TOKEN}"));
+    let mut request = Request::get(url).header(*name, value);
     if let Some(last) = last {
         request = request.header("last-event-id", last);
     }

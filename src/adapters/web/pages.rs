@@ -50,7 +50,7 @@ const MIN_ROLE_TO_ACT: Permission = Permission::Maintain;
 /// connection.
 const MAX_WATCHING: usize = 100;
 
-/// The same for one viewer.
+/// The same for one person.
 const MAX_WATCHING_OF_ONE: usize = 10;
 
 /// What the pages need.

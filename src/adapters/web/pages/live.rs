@@ -62,7 +62,8 @@ impl Counted {
             .unwrap_or_else(PoisonError::into_inner);
         let all: usize = watching.values().sum();
         let own = watching.get(viewer).copied().unwrap_or_default();
-        if all >= MAX_WATCHING || own >= MAX_WATCHING_OF_ONE {
+        let is_person = *viewer != Viewer::Operator;
+        if all >= MAX_WATCHING || (is_person && own >= MAX_WATCHING_OF_ONE) {
             return None;
         }
         watching.insert(viewer.clone(), own + 1);
