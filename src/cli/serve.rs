@@ -134,8 +134,9 @@ async fn serve(loaded: Loaded) -> Result<(), Failure> {
         None
     };
     let bot = Bot::assemble(&loaded.config, &loaded.secrets, clock).await?;
+    let stopped = stop_requested();
     tokio::spawn(async move {
-        stop_requested().await;
+        stopped.await;
         tracing::info!("stopping");
         asked_to_stop.cancel();
     });

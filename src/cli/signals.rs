@@ -1,19 +1,27 @@
 //! Waits for the signals that end a command.
 
-/// Waits for SIGINT or SIGTERM.
-pub(super) async fn stop_requested() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = tokio::signal::ctrl_c() => {}
-            }
-            return;
+/// Returns a future that waits for SIGINT or SIGTERM. From this call on, and not only once the future
+/// is polled, the signals no longer end the process. Must be called within a tokio runtime.
+#[cfg(unix)]
+pub(super) fn stop_requested() -> impl Future<Output = ()> + Send + 'static {
+    use tokio::signal::unix::{SignalKind, signal};
+    // Where a handler cannot be installed, the signal ends the process at once, which the store
+    // survives.
+    let signals = [SignalKind::terminate(), SignalKind::interrupt()].map(signal);
+    async move {
+        let [terminate, interrupt] = signals.map(async |signal| match signal {
+            Ok(mut signal) => drop(signal.recv().await),
+            Err(_) => std::future::pending().await,
+        });
+        tokio::select! {
+            () = terminate => {}
+            () = interrupt => {}
         }
     }
-    // If no handler can be installed, the signal ends the process at once, which the store
-    // survives.
+}
+
+/// Returns a future that waits for Ctrl-C.
+#[cfg(not(unix))]
+pub(super) async fn stop_requested() {
     let _ = tokio::signal::ctrl_c().await;
 }

@@ -202,6 +202,8 @@ impl SimulatorProgram {
         let config = folder.join("planwright.toml");
         let text = self.config(folder, &simulator, &key, &secret_file)?;
         write_config(&config, &text)?;
+        // Before the text, whose reader may end the program.
+        let stopped = stop_requested();
         print(&format!(
             "The simulated GitHub, pages and REST API, is at {url}\n\
              Webhooks go to {webhooks}\n\n\
@@ -211,7 +213,7 @@ impl SimulatorProgram {
             webhooks = self.webhook.join(", "),
             config = config.display(),
         ))?;
-        stop_requested().await;
+        stopped.await;
         simulator.shutdown().await;
         Ok(())
     }

@@ -223,8 +223,9 @@ pub(super) fn note_on_stderr(note: &str) {
 pub(super) fn listen() -> Arc<StopFlag> {
     let stop = Arc::new(StopFlag::default());
     let flag = Arc::clone(&stop);
+    let stopped = stop_requested();
     tokio::spawn(async move {
-        stop_requested().await;
+        stopped.await;
         flag.set("a signal");
     });
     stop
