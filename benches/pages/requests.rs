@@ -10,7 +10,7 @@ use http::{Request, StatusCode};
 use http_body_util::BodyExt as _;
 use planwright::adapters::clock::SystemClock;
 use planwright::adapters::github::{GitHub, GitHubConfig};
-use planwright::adapters::store::SqlStore;
+use planwright::adapters::store::{PostgresOptions, SqlStore};
 use planwright::adapters::web::login::Login;
 use planwright::adapters::web::pages::Pages;
 use planwright::adapters::web::token::OperatorToken;
@@ -82,7 +82,7 @@ pub(crate) struct Site {
 
 impl Site {
     pub(crate) async fn open(database: &Database) -> Outcome<Self> {
-        let store = Arc::new(database.open().await?);
+        let store = Arc::new(database.open_with(PostgresOptions::default()).await?);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let clock = store.clock().unwrap_or(clock);
         // It is not asked: the operator may see everything.

@@ -187,18 +187,23 @@ impl Database {
         }
     }
 
-    /// Opens the store.
+    /// Opens the store with few connections.
     pub(crate) async fn open(&self) -> Outcome<SqlStore> {
+        let options = PostgresOptions {
+            max_connections: 2,
+            ..PostgresOptions::default()
+        };
+        self.open_with(options).await
+    }
+
+    /// Opens the store, with these options if it is on a server.
+    pub(crate) async fn open_with(&self, options: PostgresOptions) -> Outcome<SqlStore> {
         Ok(match self {
             Self::Sqlite(folder) => {
                 let path = folder.path().join("planwright.db");
                 SqlStore::open_sqlite(&path, SqliteOptions::default(), at(0)).await?
             }
             Self::Postgres(url) => {
-                let options = PostgresOptions {
-                    max_connections: 2,
-                    ..PostgresOptions::default()
-                };
                 SqlStore::open_postgres(&SecretString::from(url.to_string()), options).await?
             }
         })

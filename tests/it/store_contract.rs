@@ -119,7 +119,7 @@ macro_rules! for_each_history_rule {
             overview::output_is_kept_up_to_a_size
             overview::repositories_are_found_by_their_last_known_name
             overview::runs_are_selected_by_state_repository_and_command
-            overview::the_state_of_a_run_follows_its_changes
+            overview::watching_a_run_gives_its_state_and_what_is_new
             overview::plans_are_found_by_the_beginnings_of_their_words
             overview::hostile_searches_are_searches
             overview::plans_are_selected_by_repository_person_and_date

@@ -201,13 +201,20 @@ impl History {
         read!(self, intake::recent, limit)
     }
 
-    /// Returns the state of a run that is not in the inbox; cheap enough to be asked every second.
+    /// Returns the state of a run that is not in the inbox, and at most `limit` portions of its agents'
+    /// output after the one with the number `after`, in order; `None` if there is no such run. It is
+    /// cheap enough to be asked every second.
     ///
     /// # Errors
     /// The database fails.
-    pub async fn state(&self, run: &RunId) -> Result<Option<State>, StoreError> {
+    pub async fn watch(
+        &self,
+        run: &RunId,
+        after: i64,
+        limit: u32,
+    ) -> Result<Option<(State, Vec<Output>)>, StoreError> {
         let mut turn = self.turn_beside_inbox().await?;
-        let result = overview::state_of(&mut turn.connection(), run).await;
+        let result = overview::watch(&mut turn.connection(), run, after, limit).await;
         turn.end(result)
     }
 

@@ -379,16 +379,31 @@ pub(crate) async fn runs_are_selected_by_state_repository_and_command(
     );
 }
 
-pub(crate) async fn the_state_of_a_run_follows_its_changes(store: &dyn Store, history: &History) {
+pub(crate) async fn watching_a_run_gives_its_state_and_what_is_new(
+    store: &dyn Store,
+    history: &History,
+) {
     let id = add(store, "a", 0, new_run(1, 1)).await;
     let claimed = must_claim(store, 1).await;
-    let state = async |id: &RunId| history.state(id).await.unwrap();
-    assert_eq!(state(&id).await, Some(State::Running));
-    finish(store, &claimed, failed(), 2).await;
-    assert_eq!(state(&id).await, Some(State::Failed));
+    let watch = async |id: &RunId, after| history.watch(id, after, 2).await.unwrap();
+    assert_eq!(watch(&id, 0).await, Some((State::Running, Vec::new())));
+    for number in 1..=3 {
+        let text = format!("{number}\n");
+        store.append_output(&id, &text, at(number)).await.unwrap();
+    }
+    finish(store, &claimed, failed(), 4).await;
+    let all = history.output(&id, 0, ALL).await.unwrap();
+    let expected = (State::Failed, all[..2].to_vec());
+    assert_eq!(watch(&id, 0).await, Some(expected));
+    let expected = (State::Failed, all[2..].to_vec());
+    assert_eq!(watch(&id, all[1].id).await, Some(expected));
+    assert_eq!(
+        watch(&id, all[2].id).await,
+        Some((State::Failed, Vec::new()))
+    );
     store.retry_run(&id).await.unwrap();
-    assert_eq!(state(&id).await, Some(State::Ready));
-    assert_eq!(state(&RunId::new()).await, None);
+    assert_eq!(watch(&id, END).await, Some((State::Ready, Vec::new())));
+    assert_eq!(watch(&RunId::new(), 0).await, None);
 }
 
 /// Saves a plan from the issue `repo#number` at [`at`]`(ms)`; returns its run.

@@ -59,6 +59,14 @@ SELECT key, at_ms, cost, turns, tools, input, cached, output FROM spending WHERE
 const OUTPUT: &str =
     "SELECT id, at_ms, text FROM agent_output WHERE run = $1 AND id > $2 ORDER BY id LIMIT $3";
 
+/// One statement, so that everything that was printed before the end is read with the final state.
+const WATCH: &str = "
+SELECT runs.state AS state, printed.id AS id, at_ms, text
+FROM runs LEFT JOIN (
+    SELECT id, run, at_ms, text FROM agent_output WHERE run = $1 AND id > $2 ORDER BY id LIMIT $3
+) AS printed ON printed.run = runs.id
+WHERE runs.id = $1 ORDER BY printed.id";
+
 /// Selects plans, newest first: before $1, of the places from $2 up to $3, of the person $4, from
 /// $5 up to $6, at most $7, with words that begin with each of $8.
 macro_rules! plans {
@@ -114,13 +122,25 @@ JOIN texts ON texts.run = latest.seq ORDER BY latest.seq DESC";
 
 const REPOSITORY: &str = "SELECT id, installation, owner, name FROM repositories WHERE id = $1";
 
-const AUDIT: &str = "
-SELECT id, at_ms, run, guid, actor, decision, why FROM audit
-WHERE id < coalesce(CAST($1 AS BIGINT), 9223372036854775807)
-  AND (CAST($2 AS TEXT) IS NULL OR run = CAST($2 AS TEXT))
-  AND (CAST($3 AS TEXT) IS NULL OR lower(actor) = lower(CAST($3 AS TEXT)))
-  AND (CAST($4 AS TEXT) IS NULL OR decision = CAST($4 AS TEXT))
-ORDER BY id DESC LIMIT $5";
+/// Selects audit entries, newest first: before $1, of the run $2 as a condition says, of the person
+/// $3, with the decision $4, at most $5.
+macro_rules! audit {
+    ($run:literal) => {
+        concat!(
+            "SELECT id, at_ms, run, guid, actor, decision, why FROM audit \
+             WHERE id < coalesce(CAST($1 AS BIGINT), 9223372036854775807) AND ",
+            $run,
+            " AND (CAST($3 AS TEXT) IS NULL OR lower(actor) = lower(CAST($3 AS TEXT))) \
+             AND (CAST($4 AS TEXT) IS NULL OR decision = CAST($4 AS TEXT)) \
+             ORDER BY id DESC LIMIT $5"
+        )
+    };
+}
+
+const AUDIT: &str = audit!("CAST($2 AS TEXT) IS NULL");
+
+/// SQLite uses the index on the run only if the condition is nothing else.
+const AUDIT_OF_RUN: &str = audit!("run = $2");
 
 pub(crate) async fn runs(
     reader: &mut Connection<'_>,
@@ -212,24 +232,37 @@ pub(crate) async fn output(
 ) -> Result<Vec<Output>, WriteError> {
     let values = [run.into(), after.into(), limit.into()];
     let rows = reader.rows(OUTPUT, &values).await?;
-    let portion = |row| {
-        Ok(Output {
-            id: column(row, "id")?,
-            at: Millis(column(row, "at_ms")?),
-            text: column(row, "text")?,
-        })
-    };
-    rows.iter().map(portion).collect()
+    Ok(rows.iter().map(portion).collect::<Result<_, _>>()?)
 }
 
-pub(crate) async fn state_of(
+fn portion(row: &Row) -> Result<Output, StoreError> {
+    Ok(Output {
+        id: column(row, "id")?,
+        at: Millis(column(row, "at_ms")?),
+        text: column(row, "text")?,
+    })
+}
+
+/// Returns the state of a run with the portions after the one with the number `after`.
+pub(crate) async fn watch(
     reader: &mut Connection<'_>,
     run: &RunId,
-) -> Result<Option<State>, WriteError> {
-    let row = reader
-        .row("SELECT state FROM runs WHERE id = $1", &[run.into()])
-        .await?;
-    Ok(row.as_ref().map(state).transpose()?)
+    after: i64,
+    limit: u32,
+) -> Result<Option<(State, Vec<Output>)>, WriteError> {
+    let values = [run.into(), after.into(), limit.into()];
+    let rows = reader.rows(WATCH, &values).await?;
+    let Some(first) = rows.first() else {
+        return Ok(None);
+    };
+    let mut printed = Vec::new();
+    // There is one row without a portion if there are none.
+    for row in &rows {
+        if nullable::<i64>(row, "id")?.is_some() {
+            printed.push(portion(row)?);
+        }
+    }
+    Ok(Some((state(first)?, printed)))
 }
 
 pub(crate) async fn plans(
@@ -393,7 +426,11 @@ pub(crate) async fn audit(
         (&filter.decision).into(),
         limit.into(),
     ];
-    let rows = reader.rows(AUDIT, &values).await?;
+    let sql = match filter.run {
+        Some(_) => AUDIT_OF_RUN,
+        None => AUDIT,
+    };
+    let rows = reader.rows(sql, &values).await?;
     let entry = |row: &Row| -> Result<NumberedEntry, StoreError> {
         Ok(NumberedEntry {
             id: column(row, "id")?,

@@ -151,9 +151,8 @@ impl Watch {
     /// Reads what is new. Ends the stream, so that the browser connects again, if the store fails.
     async fn read(&mut self) -> Option<()> {
         let history = &self.pages.history;
-        // The state first: what was printed before the end is read after it.
-        let state = history.state(&self.run).await.ok()??;
-        let output = history.output(&self.run, self.last, PORTIONS).await.ok()?;
+        let seen = history.watch(&self.run, self.last, PORTIONS).await;
+        let (state, output) = seen.ok()??;
         if let Some(last) = output.last() {
             self.last = last.id;
         } else if state.is_terminal() {
