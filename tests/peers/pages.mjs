@@ -57,11 +57,14 @@ try {
     await page.emulateMedia({ colorScheme: "light" });
     await page.setViewportSize({ width: 1280, height: 800 });
   };
-  // Nothing overflows a narrow page.
+  // Nothing overflows a narrow page, once the browser has laid it out.
   const fits = async (what) => {
     await page.setViewportSize({ width: 400, height: 800 });
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-    must(wide <= 400, `${what} is ${wide} pixels wide at 400`);
+    const narrow = page.waitForFunction(() => document.documentElement.scrollWidth <= 400);
+    await narrow.catch(async () => {
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      throw new Error(`${what} is ${wide} pixels wide at 400`);
+    });
     await page.setViewportSize({ width: 1280, height: 800 });
   };
 
