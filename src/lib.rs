@@ -23,7 +23,7 @@
 //! | which text of a conversation is the plan | [`engine::extract`] |
 //! | the conversation with a planning agent | [`engine::planner`] |
 //! | prompts | [`engine::prompt`], `src/engine/prompts` |
-//! | what operators look at and do | [`engine::overview`], [`engine::timeline`], [`engine::operate`] |
+//! | lists, timelines and actions for operators | [`engine::overview`], [`engine::timeline`], [`engine::operate`] |
 //! | writes that happen exactly once | [`engine::effects`] |
 //! | texts that the bot posts, error codes | [`engine::messages`], [`engine::model::failure`] |
 //! | saving plans from a terminal | [`engine::local_save`] |

@@ -116,7 +116,7 @@ pub trait Agent: Send + Sync + 'static {
     /// Runs one turn and returns when all of its processes have ended. Dropping the future ends the
     /// processes too.
     ///
-    /// `seen` is told the usage, and what the agent prints, while the turn runs. Cancelling `stop` ends the turn.
+    /// `seen` receives the usage and what the agent prints while the turn runs. Cancelling `stop` ends the turn.
     async fn work(&self, task: &Task, seen: &TurnObserver, stop: CancellationToken) -> Report;
 
     /// Stores documents for a run. They are put into the working directory of every turn of the run

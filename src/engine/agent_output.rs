@@ -1,4 +1,5 @@
-//! Stores what agents print while they work, for people who watch a run.
+//! Observes the turns of agents: stores what they print, for people who watch a run, and makes each
+//! turn a span of the run's trace.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +22,8 @@ const QUEUE: usize = 256;
 /// Time for which output is gathered before it is stored.
 const GATHER: Duration = Duration::from_secs(1);
 
-/// An agent whose output is stored. That this fails does not disturb its turns.
+/// An agent whose output is stored, and whose turns are traced. A failure to store does not disturb a
+/// turn.
 pub struct RecordedAgent {
     inner: Arc<dyn Agent>,
     store: Arc<dyn Store>,

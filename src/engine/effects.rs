@@ -477,7 +477,7 @@ impl Effects {
     }
 }
 
-/// Returns what became of a write, for metrics.
+/// Returns the outcome of a write, for metrics.
 fn outcome<T>(result: &Result<T, ForgeError>) -> EffectOutcome {
     match result {
         Ok(_) => EffectOutcome::Done,

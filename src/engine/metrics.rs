@@ -78,7 +78,7 @@ metrics! {
         "planwright_run_duration_seconds", ["command"],
         "Time from the acceptance of a command to the end of its run, without repeated runs.";
     EFFECTS: Kind::Counter, "planwright_effects_total", ["kind", "outcome"],
-        "Recorded writes to GitHub, by what they write and what became of them.";
+        "Recorded writes to GitHub, by kind and outcome.";
     GITHUB_REQUESTS: Kind::Counter, "planwright_github_requests_total", ["class", "outcome"],
         "Requests to GitHub's API, by class of request and of response.";
     GITHUB_DURATION: Kind::Histogram(&[0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0]),
@@ -194,7 +194,7 @@ const EFFECT_KINDS: [(&str, &str); 14] = [
     ("", "other"),
 ];
 
-/// What became of an effect.
+/// The outcome of an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EffectOutcome {
     /// GitHub confirmed the write.
@@ -366,7 +366,7 @@ impl RequestClass {
 /// Results of requests to GitHub's API.
 const REQUEST_OUTCOMES: [&str; 7] = ["2xx", "3xx", "4xx", "5xx", "limited", "not_sent", "unknown"];
 
-/// What became of a request to GitHub's API.
+/// The outcome of a request to GitHub's API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestOutcome {
     /// A response with this HTTP status.

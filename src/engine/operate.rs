@@ -49,7 +49,7 @@ impl Action {
     }
 }
 
-/// What became of an action.
+/// The result of an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     /// Whether it was done.
@@ -69,25 +69,28 @@ pub async fn act(
     by: &str,
     now: Millis,
 ) -> Result<Outcome, StoreError> {
+    let entry = |why: String| AuditEntry {
+        at: now,
+        run: Some(run.clone()),
+        guid: None,
+        actor: by.to_owned(),
+        decision: action.name().to_owned(),
+        why,
+    };
+    let requested = || entry("requested by an operator or maintainer".to_owned());
     let (change, new) = match action {
-        Action::Cancel => (store.cancel_run(run, by).await?, run.clone()),
-        Action::Retry => (store.retry_run(run).await?, run.clone()),
-        Action::RunAgain => run_again(store, run, now).await?,
+        Action::Cancel => (store.cancel_run(run, &requested()).await?, run.clone()),
+        Action::Retry => (store.retry_run(run, &requested()).await?, run.clone()),
+        Action::RunAgain => {
+            let (change, new) = run_again(store, run, now).await?;
+            if change == Change::Done {
+                let why = format!("run {new} executes the command of this run again");
+                store.audit(entry(why)).await?;
+            }
+            (change, new)
+        }
     };
     if change == Change::Done {
-        let why = match action {
-            Action::RunAgain => format!("run {new} executes the command of this run again"),
-            Action::Cancel | Action::Retry => "requested by an operator or maintainer".to_owned(),
-        };
-        let entry = AuditEntry {
-            at: now,
-            run: Some(run.clone()),
-            guid: None,
-            actor: by.to_owned(),
-            decision: action.name().to_owned(),
-            why,
-        };
-        store.audit(entry).await?;
         tracing::info!(run.id = %run, action = action.name(), by, "run changed on request");
     }
     Ok(Outcome { change, run: new })

@@ -78,6 +78,18 @@ pub struct RunSummary {
     pub finished: Option<Millis>,
 }
 
+impl RunSummary {
+    /// Returns why the run waits or failed; empty if neither was recorded.
+    pub fn reason(&self) -> String {
+        let note = self.note.as_deref().unwrap_or_default();
+        match self.code {
+            Some(code) if note.is_empty() => code.name().to_owned(),
+            Some(code) => format!("{}: {note}", code.name()),
+            None => note.to_owned(),
+        }
+    }
+}
+
 /// A step of a run, for its timeline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Effect {

@@ -14,12 +14,16 @@
 //! - Leases end by expiry only. A store that is used by a single process may also revoke all leases
 //!   when it is opened.
 
+mod answers;
+mod budget;
+mod queue;
+
 use std::collections::HashSet;
 use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::engine::model::agent::{Micros, Spent, Tokens};
+use crate::engine::model::agent::Spent;
 use crate::engine::model::failure::Code;
 use crate::engine::model::intake::{DecisionRecord, LogState, LoggedAttempt, ScanState, Source};
 use crate::engine::model::plan_entry::PlanEntry;
@@ -27,6 +31,10 @@ use crate::engine::model::progress::Progress;
 use crate::engine::model::run::{RunId, State};
 use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::{Repo, Trigger};
+
+pub use answers::{ActorStanding, AnswerDecision, AnswerLimits, CommandRequest};
+pub use budget::{Budget, BudgetScope, CommandUsage, Exceeded, USAGE_DAYS};
+pub use queue::{ClaimLimits, QueuePosition};
 
 /// Maximum number of saved plans that are remembered for each issue or pull request, newest first.
 /// Each takes about 300 bytes and is kept when its run is deleted.
@@ -142,62 +150,6 @@ pub struct Lease {
     pub owner: String,
     /// Number of claims of this run so far; writes with an older fence are refused.
     pub fence: i64,
-}
-
-/// Maximum numbers of runs at the same time, in all processes; `None` means no limit.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ClaimLimits {
-    /// Per installation.
-    pub installation: Option<u64>,
-    /// Per repository.
-    pub repository: Option<u64>,
-}
-
-/// What precedes a run in the queue, and what runs.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct QueuePosition {
-    /// Unfinished runs with the same `serial` key that precede it.
-    pub at_place: u64,
-    /// Ready runs of its repository that precede it, if it is ready.
-    pub in_repository: u64,
-    /// Running runs of its repository.
-    pub running_in_repository: u64,
-    /// Running runs of its installation.
-    pub running_in_installation: u64,
-}
-
-impl QueuePosition {
-    /// Says what a ready run waits for, as the end of a sentence about it.
-    pub fn explain(&self, limits: &ClaimLimits) -> String {
-        let repository = self.running_in_repository;
-        let installation = self.running_in_installation;
-        let is_reached = |limit: Option<u64>, runs| limit.is_some_and(|limit| runs >= limit);
-        if is_reached(limits.installation, installation) {
-            format!(
-                "waits until one of the {installation} running commands of this installation ends \
-                 (worker.per_installation)"
-            )
-        } else if is_reached(limits.repository, repository) {
-            format!(
-                "waits until one of the {repository} running commands of this repository ends \
-                 (worker.per_repository)"
-            )
-        } else if self.in_repository > 0 {
-            let count = self.in_repository;
-            let (are, s) = if count == 1 { ("is", "") } else { ("are", "s") };
-            format!(
-                "waits for a free worker; {count} earlier command{s} of this repository {are} before it"
-            )
-        } else if installation > 0 {
-            let s = if installation == 1 { "" } else { "s" };
-            format!(
-                "waits for a free worker; this installation has {installation} running command{s}, and those \
-                 with fewer go first"
-            )
-        } else {
-            "starts as soon as a worker is free".to_owned()
-        }
-    }
 }
 
 /// A claimed run.
@@ -338,54 +290,6 @@ pub struct QueueCounts {
     pub oldest_ready: Option<Millis>,
 }
 
-/// A command, with the person and the place whose answer limits apply to it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommandRequest {
-    /// The installation id.
-    pub installation: u64,
-    /// The key of the issue or pull request (`IssueRef::key`).
-    pub place: String,
-    /// The account id of the requester.
-    pub actor: u64,
-    /// The id of the comment that contains the command; `None` for labels and pushes.
-    pub comment: Option<u64>,
-}
-
-/// The permission of the requester in relation to a command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ActorStanding {
-    /// Whether the requester lacks triage permission.
-    pub outsider: bool,
-    /// Whether the requester lacks the permission that the command needs.
-    pub refused: bool,
-}
-
-/// Maximum numbers of commands from people without triage permission that are answered within a
-/// window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AnswerLimits {
-    /// Per person and installation.
-    pub person: u64,
-    /// Per issue or pull request.
-    pub place: u64,
-    /// Per installation.
-    pub installation: u64,
-    /// The length of the window. A refusal is posted to a person once per window, regardless of
-    /// their permission.
-    pub window: Duration,
-}
-
-/// The decision whether a command is answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AnswerDecision {
-    /// Not decided yet: the actor's permission must be requested from GitHub.
-    Undecided,
-    /// The command is executed, or its refusal is posted.
-    Answer,
-    /// The command is ignored, for this reason (one sentence for the audit log).
-    Ignore(String),
-}
-
 /// Maximum size of a portion of an agent's output, in bytes (16 KiB).
 pub const MAX_OUTPUT_PORTION: usize = 16 * 1024;
 
@@ -394,67 +298,6 @@ pub const MAX_OUTPUT: u32 = 4 * 1024 * 1024;
 
 /// The end of the output of a run that has printed more than is stored.
 pub const OUTPUT_ENDS: &str = "\n[what is printed from here on is not kept]\n";
-
-/// Number of days for which [`Store::usage`] is kept at least.
-pub const USAGE_DAYS: u32 = 400;
-
-/// What agents have used for one command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommandUsage {
-    /// The name of the command.
-    pub command: String,
-    /// Number of runs with an agent.
-    pub runs: u64,
-    /// Number of model turns.
-    pub turns: u64,
-    /// Cost.
-    pub cost: Micros,
-    /// Tokens.
-    pub tokens: Tokens,
-}
-
-/// The repository and the person whose budgets an agent turn counts against.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BudgetScope {
-    /// The repository id.
-    pub repo: u64,
-    /// The account id of the person who started the run.
-    pub actor: u64,
-}
-
-/// Limits on agent usage; `None` means no limit.
-///
-/// A run counts once, from the moment its first turn is allowed, however many turns it takes. Costs
-/// count from the moment they are known.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Budget {
-    /// Maximum number of runs of one actor per hour.
-    pub actor_hour_runs: Option<u64>,
-    /// Maximum number of runs of one repository in 24 hours.
-    pub repo_day_runs: Option<u64>,
-    /// Maximum cost of one repository in 24 hours.
-    pub repo_day_cost: Option<Micros>,
-    /// Maximum number of runs of all repositories in 24 hours.
-    pub day_runs: Option<u64>,
-    /// Maximum cost of all repositories in 24 hours.
-    pub day_cost: Option<Micros>,
-}
-
-/// The limit of a [`Budget`] that is reached, and the time at which its oldest entry expires.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the fields are the same in every variant")]
-pub enum Exceeded {
-    /// [`Budget::actor_hour_runs`] is reached.
-    ActorHourRuns { limit: u64, until: Millis },
-    /// [`Budget::repo_day_runs`] is reached.
-    RepoDayRuns { limit: u64, until: Millis },
-    /// [`Budget::repo_day_cost`] is reached.
-    RepoDayCost { limit: Micros, until: Millis },
-    /// [`Budget::day_runs`] is reached.
-    DayRuns { limit: u64, until: Millis },
-    /// [`Budget::day_cost`] is reached.
-    DayCost { limit: Micros, until: Millis },
-}
 
 /// A record of a saved plan, used to detect that the same plan is saved again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -661,11 +504,13 @@ pub trait Store: Send + Sync + 'static {
     /// again.
     async fn requeue_failed(&self, place: &str) -> Result<Option<RunId>, StoreError>;
 
-    /// Requests the cancellation of one run, as [`Store::request_cancel`] does.
-    async fn cancel_run(&self, run: &RunId, by: &str) -> Result<Change, StoreError>;
+    /// Requests the cancellation of one run by the actor of `entry`, as [`Store::request_cancel`]
+    /// does. If that is done, the entry is appended to the audit log in the same transaction.
+    async fn cancel_run(&self, run: &RunId, entry: &AuditEntry) -> Result<Change, StoreError>;
 
-    /// Queues one failed or cancelled run again, as [`Store::requeue_failed`] does.
-    async fn retry_run(&self, run: &RunId) -> Result<Change, StoreError>;
+    /// Queues one failed or cancelled run again, as [`Store::requeue_failed`] does. If that is done,
+    /// `entry` is appended to the audit log in the same transaction.
+    async fn retry_run(&self, run: &RunId, entry: &AuditEntry) -> Result<Change, StoreError>;
 
     /// Stores a message (JSON) for an unfinished run. A waiting run becomes claimable at once, and
     /// a running one as soon as it parks. Returns false if the run has ended.

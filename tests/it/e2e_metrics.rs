@@ -1,5 +1,5 @@
-//! `/metrics` of the bot as a process: who may read it, and what it says after real commands and
-//! after failures.
+//! `/metrics` of the bot as a process: access, and the values after real commands and after
+//! failures.
 
 use std::collections::BTreeSet;
 

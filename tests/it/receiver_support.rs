@@ -321,10 +321,10 @@ impl Store for FakeStore {
         self.output.lock().unwrap().push(portion);
         Ok(())
     }
-    async fn cancel_run(&self, _: &RunId, _: &str) -> Outcome<Change> {
+    async fn cancel_run(&self, _: &RunId, _: &AuditEntry) -> Outcome<Change> {
         unreachable!()
     }
-    async fn retry_run(&self, _: &RunId) -> Outcome<Change> {
+    async fn retry_run(&self, _: &RunId, _: &AuditEntry) -> Outcome<Change> {
         unreachable!()
     }
     async fn saved_at(&self, _: &str) -> Outcome<Vec<SavedPlan>> {

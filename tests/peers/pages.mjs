@@ -3,11 +3,9 @@
 // (ids of runs), CODE (of the failed one) and, if pictures are wanted, SHOTS (a folder).
 // Prints JSON lines: {"step"} after each step, and {"error"} if a step fails. Waits for a line of input before it
 // looks at a run that was retried. Ends after two minutes whatever happens.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { chromium } from "playwright-core";
+import { openBrowser } from "./browser.mjs";
 
 const say = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
 setTimeout(() => process.exit(1), 120_000).unref();
@@ -15,22 +13,7 @@ const input = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const { URL: url, TOKEN: token, SHOTS: shots, CODE: code } = process.env;
 const { RUNNING: running, BLOCKED: blocked, FAILED: failed, SAVED: saved, HOSTILE: hostile } = process.env;
 
-const profile = mkdtempSync(join(tmpdir(), "planwright-browser-"));
-const context = await chromium.launchPersistentContext(profile, {
-  executablePath: process.env.CHROMIUM,
-  headless: true,
-  viewport: { width: 1280, height: 800 },
-  args: [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-  ],
-});
-context.setDefaultTimeout(30_000);
+const [context, close] = await openBrowser(1280, 800);
 const must = (condition, what) => {
   if (!condition) throw new Error(what);
 };
@@ -152,7 +135,6 @@ try {
   say({ error: String(error) });
   process.exitCode = 1;
 } finally {
-  await context.close();
-  rmSync(profile, { recursive: true, force: true });
+  await close();
 }
 process.exit();

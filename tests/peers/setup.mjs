@@ -3,33 +3,16 @@
 // Prints JSON lines: {"step"} after each step, {"typed"}, the number of fields that were filled in, and
 // {"error"} if a step fails. Waits for {"issue"} before it comments, and for {"look"} before it looks at the
 // issue again. Ends when its input is closed, and after two minutes whatever happens.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { chromium } from "playwright-core";
+import { openBrowser } from "./browser.mjs";
 
 const say = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
 setTimeout(() => process.exit(1), 120_000).unref();
 const input = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const told = async () => JSON.parse((await input.next()).value);
 
-const profile = mkdtempSync(join(tmpdir(), "planwright-browser-"));
-const context = await chromium.launchPersistentContext(profile, {
-  executablePath: process.env.CHROMIUM,
-  headless: true,
-  viewport: { width: 1000, height: 640 },
-  args: [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-  ],
-});
-context.setDefaultTimeout(30_000);
+const [context, close] = await openBrowser(1000, 640);
 let typed = 0;
 let shots = 0;
 const shoot = async (page) => {
@@ -79,7 +62,6 @@ try {
   say({ error: String(error) });
   process.exitCode = 1;
 } finally {
-  await context.close();
-  rmSync(profile, { recursive: true, force: true });
+  await close();
 }
 process.exit();

@@ -22,10 +22,14 @@ use crate::engine::overview::{
     RunSummary, Turn as AgentTurn,
 };
 use crate::engine::store::{QueueCounts, RunView, StoreError};
+use crate::engine::timeline::{Event, timeline};
 use crate::engine::why::RunEvidence;
 
 /// Number of runs of a place that are searched for the one that is being worked on.
 const MAX_RUNS: u32 = 50;
+
+/// Maximum number of audit entries in a timeline.
+const MAX_ENTRIES: u32 = 1_000;
 
 const DUE: &str = "SELECT run_at_ms FROM runs WHERE id = $1 AND state = 'waiting'";
 
@@ -159,6 +163,21 @@ impl History {
         limit: u32,
     ) -> Result<Vec<RunSummary>, StoreError> {
         read!(self, overview::runs, filter, limit)
+    }
+
+    /// Returns what happened in a run, oldest first, with the last 1,000 entries of the audit log.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn timeline(&self, run: &RunView) -> Result<Vec<Event>, StoreError> {
+        let filter = AuditFilter {
+            run: Some(run.id.clone()),
+            ..AuditFilter::default()
+        };
+        let audit = self.audit(&filter, MAX_ENTRIES).await?;
+        let effects = self.effects(&run.id).await?;
+        let turns = self.turns(&run.id).await?;
+        Ok(timeline(run.progress.as_ref(), &audit, &effects, &turns))
     }
 
     /// Returns the number of runs in each state.

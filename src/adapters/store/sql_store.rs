@@ -449,14 +449,14 @@ impl Store for SqlStore {
         Ok(asked)
     }
 
-    async fn cancel_run(&self, run: &RunId, by: &str) -> Result<Change, StoreError> {
-        let change = write!(self, queue::cancel_run, run, by)?;
+    async fn cancel_run(&self, run: &RunId, entry: &AuditEntry) -> Result<Change, StoreError> {
+        let change = write!(self, queue::cancel_run, run, entry)?;
         self.database.wake();
         Ok(change)
     }
 
-    async fn retry_run(&self, run: &RunId) -> Result<Change, StoreError> {
-        let change = write!(self, queue::retry_run, run)?;
+    async fn retry_run(&self, run: &RunId, entry: &AuditEntry) -> Result<Change, StoreError> {
+        let change = write!(self, queue::retry_run, run, entry)?;
         self.database.wake();
         Ok(change)
     }

@@ -1,4 +1,4 @@
-//! The style sheet and the script of the pages, which everybody may read.
+//! The style sheet and the script of the pages, served without a login.
 
 use axum::Router;
 use axum::routing::get;

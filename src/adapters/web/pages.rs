@@ -199,7 +199,7 @@ impl Pages {
 enum Problem {
     /// There is nothing at this address, or the viewer may not see it.
     NotFound,
-    /// There is no such run. Only the operator is told so.
+    /// There is no such run; for programs with the operator's token.
     NoRun(String),
     /// The viewer may see it, but not do this.
     Forbidden(&'static str),

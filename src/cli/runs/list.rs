@@ -105,12 +105,6 @@ impl List {
 
 fn row(run: &RunSummary) -> [String; 7] {
     let (issue, actor) = origin(run.origin.as_ref());
-    let why = match (run.code, &run.note) {
-        (Some(code), Some(note)) => format!("{}: {note}", code.name()),
-        (Some(code), None) => code.name().to_owned(),
-        (None, Some(note)) => note.clone(),
-        (None, None) => String::new(),
-    };
     [
         run.id.to_string(),
         run.state.name().to_owned(),
@@ -118,6 +112,6 @@ fn row(run: &RunSummary) -> [String; 7] {
         issue,
         actor,
         run.created.iso(),
-        why,
+        run.reason(),
     ]
 }

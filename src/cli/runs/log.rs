@@ -7,12 +7,9 @@ use super::{no_run, run_id};
 use crate::cli::failure::print;
 use crate::cli::{Failure, Settings, block_on, database, terminal};
 use crate::engine::model::run::RunId;
-use crate::engine::overview::{AuditFilter, Output};
+use crate::engine::overview::Output;
 use crate::engine::store::StoreError;
-use crate::engine::timeline::{Event, timeline};
-
-/// Maximum number of audit entries of a run that are read.
-const MAX_ENTRIES: u32 = 1_000;
+use crate::engine::timeline::Event;
 
 /// Maximum number of portions of the agents' output that are read.
 const MAX_PORTIONS: u32 = 100_000;
@@ -55,14 +52,7 @@ impl Log {
                 let Some(run) = history.run(id).await? else {
                     return Ok(None);
                 };
-                let filter = AuditFilter {
-                    run: Some(id.clone()),
-                    ..AuditFilter::default()
-                };
-                let audit = history.audit(&filter, MAX_ENTRIES).await?;
-                let effects = history.effects(id).await?;
-                let turns = history.turns(id).await?;
-                let events = timeline(run.view.progress.as_ref(), &audit, &effects, &turns);
+                let events = history.timeline(&run.view).await?;
                 let output = if self.output || self.json {
                     history.output(id, 0, MAX_PORTIONS).await?
                 } else {

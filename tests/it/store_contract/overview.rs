@@ -26,6 +26,18 @@ const ALL: u32 = 100;
 /// A number that no entry reaches.
 const END: i64 = i64::MAX;
 
+/// The audit entry of a request to change a run.
+fn request(run: &RunId, by: &str) -> AuditEntry {
+    AuditEntry {
+        at: at(1),
+        run: Some(run.clone()),
+        guid: None,
+        actor: by.to_owned(),
+        decision: "cancel".to_owned(),
+        why: "requested".to_owned(),
+    }
+}
+
 pub(crate) async fn one_run_is_cancelled_in_every_unfinished_state(store: &dyn Store) {
     let running = add(store, "a", 0, new_run(1, 1)).await;
     let claimed = must_claim(store, 1).await;
@@ -39,7 +51,10 @@ pub(crate) async fn one_run_is_cancelled_in_every_unfinished_state(store: &dyn S
     for id in all {
         // The person who asked first is reported.
         for by in ["ada", "bob"] {
-            assert_eq!(store.cancel_run(id, by).await.unwrap(), Change::Done);
+            assert_eq!(
+                store.cancel_run(id, &request(id, by)).await.unwrap(),
+                Change::Done
+            );
         }
     }
     let leases = [claimed.lease.clone()];
@@ -64,11 +79,27 @@ pub(crate) async fn one_run_is_cancelled_in_every_unfinished_state(store: &dyn S
     assert_eq!(told, expected.collect());
 
     for ended in all.into_iter().chain([&others]) {
-        let change = store.cancel_run(ended, "ada").await.unwrap();
+        let change = store
+            .cancel_run(ended, &request(ended, "ada"))
+            .await
+            .unwrap();
         assert_eq!(change, Change::NotNow);
     }
-    let change = store.cancel_run(&RunId::new(), "ada").await.unwrap();
+    let unknown = RunId::new();
+    let change = store
+        .cancel_run(&unknown, &request(&unknown, "ada"))
+        .await
+        .unwrap();
     assert_eq!(change, Change::Unknown);
+    // What was not done is not recorded.
+    for id in all {
+        let audit = store.audit_of(id).await.unwrap();
+        let actors: Vec<&str> = audit.iter().map(|entry| entry.actor.as_str()).collect();
+        assert_eq!(actors, ["ada", "bob"]);
+    }
+    for id in [&others, &unknown] {
+        assert!(store.audit_of(id).await.unwrap().is_empty());
+    }
 }
 
 pub(crate) async fn one_failed_or_cancelled_run_is_queued_again(store: &dyn Store) {
@@ -84,13 +115,17 @@ pub(crate) async fn one_failed_or_cancelled_run_is_queued_again(store: &dyn Stor
     ] {
         let id = add(store, &format!("g{number}"), 0, new_run(number, 1)).await;
         let claimed = must_claim(store, 1).await;
-        let unfinished = store.retry_run(&id).await.unwrap();
+        let unfinished = store.retry_run(&id, &request(&id, "ada")).await.unwrap();
         assert_eq!(unfinished, Change::NotNow, "it is running");
         let saved = store.save_progress(&claimed.lease, &progress(7)).await;
         saved.unwrap();
-        store.cancel_run(&id, "ada").await.unwrap();
+        store.cancel_run(&id, &request(&id, "ada")).await.unwrap();
         finish(store, &claimed, how.clone(), 2).await;
-        assert_eq!(store.retry_run(&id).await.unwrap(), expected, "{how:?}");
+        assert_eq!(
+            store.retry_run(&id, &request(&id, "ada")).await.unwrap(),
+            expected,
+            "{how:?}"
+        );
         if expected == Change::Done {
             let view = store.run(&id).await.unwrap().unwrap();
             assert_eq!((view.code, view.note, view.finished), (None, None, None));
@@ -105,7 +140,11 @@ pub(crate) async fn one_failed_or_cancelled_run_is_queued_again(store: &dyn Stor
             again.await.unwrap();
         }
     }
-    let unknown = store.retry_run(&RunId::new()).await.unwrap();
+    let nobodys = RunId::new();
+    let unknown = store
+        .retry_run(&nobodys, &request(&nobodys, "ada"))
+        .await
+        .unwrap();
     assert_eq!(unknown, Change::Unknown);
     assert!(claim(store, 5).await.is_none());
 }
@@ -117,7 +156,13 @@ pub(crate) async fn a_run_that_is_queued_again_waits_for_the_active_one(store: &
     let second = add(store, "b", 3, new_run(1, 1)).await;
     let active = must_claim(store, 4).await;
     assert_eq!(active.lease.run, second);
-    assert_eq!(store.retry_run(&first).await.unwrap(), Change::Done);
+    assert_eq!(
+        store
+            .retry_run(&first, &request(&first, "ada"))
+            .await
+            .unwrap(),
+        Change::Done
+    );
     assert_eq!(state(store, &first).await, State::Blocked);
     assert!(claim(store, 5).await.is_none());
     finish(store, &active, RunOutcome::Succeeded, 6).await;
@@ -134,9 +179,15 @@ pub(crate) async fn runs_without_serial_are_cancelled_and_queued_again(store: &d
     let active = must_claim(store, 1).await;
     let id = add(store, "b", 2, beside()).await;
     let claimed = must_claim(store, 3).await;
-    assert_eq!(store.cancel_run(&id, "ada").await.unwrap(), Change::Done);
+    assert_eq!(
+        store.cancel_run(&id, &request(&id, "ada")).await.unwrap(),
+        Change::Done
+    );
     finish(store, &claimed, RunOutcome::Cancelled, 4).await;
-    assert_eq!(store.retry_run(&id).await.unwrap(), Change::Done);
+    assert_eq!(
+        store.retry_run(&id, &request(&id, "ada")).await.unwrap(),
+        Change::Done
+    );
     assert_eq!(state(store, &id).await, State::Ready);
     assert_eq!(must_claim(store, 5).await.lease.run, id);
     finish(store, &active, RunOutcome::Succeeded, 6).await;
@@ -401,7 +452,7 @@ pub(crate) async fn watching_a_run_gives_its_state_and_what_is_new(
         watch(&id, all[2].id).await,
         Some((State::Failed, Vec::new()))
     );
-    store.retry_run(&id).await.unwrap();
+    store.retry_run(&id, &request(&id, "ada")).await.unwrap();
     assert_eq!(watch(&id, END).await, Some((State::Ready, Vec::new())));
     assert_eq!(watch(&RunId::new(), 0).await, None);
 }

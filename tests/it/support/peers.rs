@@ -37,6 +37,7 @@ const GITHUB: Packages = Packages {
         "octokit.mjs",
         "probot.mjs",
         "probot-app.mjs",
+        "browser.mjs",
         "pages.mjs",
         "setup.mjs",
     ],

@@ -2,10 +2,11 @@
 
 use super::super::errors::WriteError;
 use super::super::sql::{Connection, Lock, Sql, Value, column, json, nullable};
+use super::records::audit;
 use crate::engine::model::failure::Code;
 use crate::engine::model::run::{RunId, State};
 use crate::engine::model::time::Millis;
-use crate::engine::store::{Change, Lease, RunOutcome, StoreError};
+use crate::engine::store::{AuditEntry, Change, Lease, RunOutcome, StoreError};
 
 /// Makes the blocked run that was requested first ready at each given place that has no active one.
 pub(crate) const PROMOTE: Sql = sql_with_list!(
@@ -219,22 +220,19 @@ pub(crate) async fn requeue_failed(
 pub(crate) async fn cancel_run(
     connection: &mut Connection<'_>,
     run: &RunId,
-    by: &str,
+    entry: &AuditEntry,
 ) -> Result<Change, WriteError> {
     lock_place_of(connection, run).await?;
-    let asked = connection
-        .rows(CANCEL_ONE, &[run.into(), by.into()])
-        .await?;
-    connection.commit().await?;
-    if asked.is_empty() {
-        return unchanged(connection, run).await;
-    }
-    Ok(Change::Done)
+    connection.begin().await?;
+    let values = [run.into(), (&entry.actor).into()];
+    let asked = connection.row(CANCEL_ONE, &values).await?;
+    end_change(connection, run, asked.is_some(), entry).await
 }
 
 pub(crate) async fn retry_run(
     connection: &mut Connection<'_>,
     run: &RunId,
+    entry: &AuditEntry,
 ) -> Result<Change, WriteError> {
     lock_place_of(connection, run).await?;
     connection.begin().await?;
@@ -244,15 +242,23 @@ pub(crate) async fn retry_run(
         let place: Option<String> = nullable(row, "serial")?;
         promote(connection, place.as_slice()).await?;
     }
-    connection.commit().await?;
-    if queued.is_none() {
-        return unchanged(connection, run).await;
-    }
-    Ok(Change::Done)
+    end_change(connection, run, queued.is_some(), entry).await
 }
 
-/// Returns why a change was not made.
-async fn unchanged(connection: &mut Connection<'_>, run: &RunId) -> Result<Change, WriteError> {
-    let seq: Option<i64> = connection.scalar(EXISTS, &[run.into()]).await?;
-    Ok(seq.map_or(Change::Unknown, |_| Change::NotNow))
+/// Ends the transaction of a change to one run: records it if it was made, and returns the result.
+async fn end_change(
+    connection: &mut Connection<'_>,
+    run: &RunId,
+    is_made: bool,
+    entry: &AuditEntry,
+) -> Result<Change, WriteError> {
+    let change = if is_made {
+        audit(connection, entry).await?;
+        Change::Done
+    } else {
+        let seq: Option<i64> = connection.scalar(EXISTS, &[run.into()]).await?;
+        seq.map_or(Change::Unknown, |_| Change::NotNow)
+    };
+    connection.commit().await?;
+    Ok(change)
 }

@@ -66,7 +66,7 @@ impl Permissions {
         if let Some(answer) = self.recall(&key, now) {
             return answer.permission;
         }
-        if !self.may_ask(repo.installation, id, now) {
+        if !self.admit(repo.installation, id, now) {
             tracing::info!(
                 login,
                 repository = repo.full_name(),
@@ -96,8 +96,8 @@ impl Permissions {
         permission
     }
 
-    /// Counts a question and returns whether it is within the limits.
-    fn may_ask(&self, installation: u64, person: u64, now: Millis) -> bool {
+    /// Returns whether a question is within the limits, and counts it then.
+    fn admit(&self, installation: u64, person: u64, now: Millis) -> bool {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let Asked { since, counts } = &mut *asked;
         if now < *since || now.since(*since) >= MEMORY {
@@ -145,8 +145,7 @@ mod tests {
     #[test]
     fn nobody_uses_up_the_requests_of_an_installation() {
         let permissions = Permissions::default();
-        let ask =
-            |installation, person, now| permissions.may_ask(installation, person, Millis(now));
+        let ask = |installation, person, now| permissions.admit(installation, person, Millis(now));
         let count = |installation, person, now| {
             let tries = 0..1_000;
             tries.filter(|_| ask(installation, person, now)).count()

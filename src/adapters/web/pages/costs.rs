@@ -61,7 +61,10 @@ pub(super) async fn show(
         }
         @if usage.is_empty() { p { "No agent was used in this time." } }
         @else {
-            p { strong { (dollars(total)) } " in " (days) " days" }
+            p {
+                strong { (dollars(total)) }
+                @if is_cut { " in the days shown" } @else { " in " (days) " days" }
+            }
             @for day in usage.chunk_by(|a, b| a.day == b.day) { (table(day)) }
         }
     };

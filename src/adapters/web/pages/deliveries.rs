@@ -47,7 +47,7 @@ pub(super) async fn show(
         }
     };
     let main = html! {
-        p { "What became of a command, a label or a push, and why." }
+        p { "Events that were received, what was decided about each, and why." }
         form class="filter" method="get" action="/ui/deliveries" {
             (field("repository", "Repository", "text", query.get("repository")))
             (field("number", "Issue or pull request", "number", query.get("number")))

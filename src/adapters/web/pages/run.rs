@@ -15,13 +15,10 @@ use crate::engine::model::progress::Progress;
 use crate::engine::model::run::RunId;
 use crate::engine::model::trigger::Trigger;
 use crate::engine::operate::{Action, act as act_on};
-use crate::engine::overview::{AuditFilter, Turn};
+use crate::engine::overview::Turn;
 use crate::engine::store::Change;
-use crate::engine::timeline::{Event, dollars, timeline};
+use crate::engine::timeline::{Event, dollars};
 use crate::engine::why::{RunEvidence, doing};
-
-/// Maximum number of audit entries of a run that are shown.
-const MAX_ENTRIES: u32 = 500;
 
 /// Returns a run, if there is one that the viewer may see. Only the operator sees runs whose
 /// repository cannot be read.
@@ -53,15 +50,9 @@ pub(super) async fn show(
     let run = find(&pages, &session, &id).await?;
     let view = &run.view;
     let history = &pages.history;
-    let filter = AuditFilter {
-        run: Some(view.id.clone()),
-        ..AuditFilter::default()
-    };
-    let audit = history.audit(&filter, MAX_ENTRIES).await?;
-    let effects = history.effects(&view.id).await?;
     let turns = history.turns(&view.id).await?;
     let links = links(&history.effect_results(&view.id).await?);
-    let events = timeline(view.progress.as_ref(), &audit, &effects, &turns);
+    let events = history.timeline(view).await?;
     let can_act = match (session.viewer(), &view.trigger) {
         (Viewer::Operator, _) => true,
         (_, None) => false,

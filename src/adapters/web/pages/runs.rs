@@ -148,7 +148,7 @@ async fn table(pages: &Pages, runs: &[RunSummary]) -> Result<Markup, Problem> {
             let run = pages.history.run(&run.id).await?;
             run.map_or_else(String::new, |run| doing(&run, &pages.limits))
         } else {
-            reason(run)
+            run.reason()
         });
     }
     let now = pages.clock.now();
@@ -178,14 +178,4 @@ async fn table(pages: &Pages, runs: &[RunSummary]) -> Result<Markup, Problem> {
             }
         }
     })
-}
-
-/// Returns why a run waits or failed, as far as its row says.
-fn reason(run: &RunSummary) -> String {
-    let note = run.note.as_deref().unwrap_or_default();
-    match run.code {
-        Some(code) if note.is_empty() => code.name().to_owned(),
-        Some(code) => format!("{}: {note}", code.name()),
-        None => note.to_owned(),
-    }
 }
