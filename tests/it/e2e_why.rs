@@ -74,6 +74,8 @@ async fn what_was_received_is_explained() {
     let outsider = say("eve", "/save-plan");
     let option = say("ada", "/save-plan again=perhaps");
     let edited = say("ada", "Let me think.");
+    // The deliveries of a comment and of its edit may overtake each other.
+    system.flushed().await;
     sim.edit_comment(edited, "bob", "/save-plan").unwrap();
     let nothing = sim.comment(REPO, empty, "ada", "/save-plan").unwrap();
     system.run_to_rest().await;
