@@ -338,13 +338,27 @@ impl Connection<'_> {
         sql: impl Into<Sql>,
         values: &[Value<'_>],
     ) -> Result<Vec<Row>, WriteError> {
-        let sql = sql.into();
-        let text = if self.is_shared() {
+        let text = self.dialect(sql.into());
+        self.fetch(text.into_sql_str(), values, true).await
+    }
+
+    /// Same as [`Connection::rows`], for a statement whose best plan depends on the values. After some
+    /// executions of a prepared statement, PostgreSQL uses one plan for all of them.
+    pub(super) async fn rows_planned_for(
+        &mut self,
+        sql: impl Into<Sql>,
+        values: &[Value<'_>],
+    ) -> Result<Vec<Row>, WriteError> {
+        let text = self.dialect(sql.into());
+        self.fetch(text.into_sql_str(), values, false).await
+    }
+
+    fn dialect(&self, sql: Sql) -> &'static str {
+        if self.is_shared() {
             sql.postgres
         } else {
             sql.sqlite
-        };
-        self.fetch(text.into_sql_str(), values).await
+        }
     }
 
     /// Executes a statement that was put together from names in the schema and placeholders, and
@@ -354,22 +368,30 @@ impl Connection<'_> {
         sql: String,
         values: &[Value<'_>],
     ) -> Result<Vec<Row>, WriteError> {
-        self.fetch(AssertSqlSafe(sql).into_sql_str(), values).await
+        self.fetch(AssertSqlSafe(sql).into_sql_str(), values, true)
+            .await
     }
 
-    async fn fetch(&mut self, sql: SqlStr, values: &[Value<'_>]) -> Result<Vec<Row>, WriteError> {
+    async fn fetch(
+        &mut self,
+        sql: SqlStr,
+        values: &[Value<'_>],
+        keep_prepared: bool,
+    ) -> Result<Vec<Row>, WriteError> {
         Ok(match &mut self.inner {
             Inner::Sqlite(connection) => {
+                let query = sqlx::query(sql).persistent(keep_prepared);
                 let query = values
                     .iter()
-                    .fold(sqlx::query(sql), |query, value| value.bind_sqlite(query));
+                    .fold(query, |query, value| value.bind_sqlite(query));
                 let rows = query.fetch_all(&mut **connection).await?;
                 rows.into_iter().map(Row::Sqlite).collect()
             }
             Inner::Postgres(connection) => {
+                let query = sqlx::query(sql).persistent(keep_prepared);
                 let query = values
                     .iter()
-                    .fold(sqlx::query(sql), |query, value| value.bind_postgres(query));
+                    .fold(query, |query, value| value.bind_postgres(query));
                 let rows = query.fetch_all(&mut **connection).await?;
                 rows.into_iter().map(Row::Postgres).collect()
             }

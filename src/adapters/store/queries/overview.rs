@@ -77,7 +77,7 @@ macro_rules! plans {
             "CAST(substr(place, 1, length(place) - length(ltrim(place, '0123456789'))) AS BIGINT) \
              WHERE seq < coalesce(CAST($1 AS BIGINT), 9223372036854775807) \
              AND (CAST($2 AS TEXT) IS NULL OR (place >= CAST($2 AS TEXT) AND place < CAST($3 AS TEXT))) \
-             AND (CAST($4 AS TEXT) IS NULL OR lower(actor) = lower(CAST($4 AS TEXT))) \
+             AND (CAST($4 AS TEXT) IS NULL OR lower(actor) = CAST($4 AS TEXT)) \
              AND at_ms >= coalesce(CAST($5 AS BIGINT), 0) \
              AND at_ms < coalesce(CAST($6 AS BIGINT), 9223372036854775807) ",
             $search,
@@ -122,25 +122,36 @@ JOIN texts ON texts.run = latest.seq ORDER BY latest.seq DESC";
 
 const REPOSITORY: &str = "SELECT id, installation, owner, name FROM repositories WHERE id = $1";
 
-/// Selects audit entries, newest first: before $1, of the run $2 as a condition says, of the person
-/// $3, with the decision $4, at most $5.
+/// Selects audit entries, newest first: before $1, of the run $2 and the person $3 as conditions say,
+/// with the decision $4, at most $5. An index is used only if its condition is nothing else.
 macro_rules! audit {
-    ($run:literal) => {
+    ($run:literal, $person:literal) => {
         concat!(
             "SELECT id, at_ms, run, guid, actor, decision, why FROM audit \
              WHERE id < coalesce(CAST($1 AS BIGINT), 9223372036854775807) AND ",
             $run,
-            " AND (CAST($3 AS TEXT) IS NULL OR lower(actor) = lower(CAST($3 AS TEXT))) \
-             AND (CAST($4 AS TEXT) IS NULL OR decision = CAST($4 AS TEXT)) \
+            " AND ",
+            $person,
+            " AND (CAST($4 AS TEXT) IS NULL OR decision = CAST($4 AS TEXT)) \
              ORDER BY id DESC LIMIT $5"
         )
     };
 }
 
-const AUDIT: &str = audit!("CAST($2 AS TEXT) IS NULL");
+const AUDIT: &str = audit!("CAST($2 AS TEXT) IS NULL", "CAST($3 AS TEXT) IS NULL");
 
-/// SQLite uses the index on the run only if the condition is nothing else.
-const AUDIT_OF_RUN: &str = audit!("run = $2");
+const AUDIT_OF_PERSON: &str = audit!("CAST($2 AS TEXT) IS NULL", "lower(actor) = $3");
+
+const AUDIT_OF_RUN: &str = audit!(
+    "run = $2",
+    "(CAST($3 AS TEXT) IS NULL OR lower(actor) = CAST($3 AS TEXT))"
+);
+
+/// Returns a login as it is compared with others. PostgreSQL would evaluate `lower` of a parameter
+/// for every row.
+fn folded(login: Option<&str>) -> Value<'static> {
+    Value::Text(login.map(|login| login.to_ascii_lowercase().into()))
+}
 
 pub(crate) async fn runs(
     reader: &mut Connection<'_>,
@@ -279,7 +290,7 @@ pub(crate) async fn plans(
         filter.before.into(),
         from.into(),
         to.into(),
-        (&filter.actor).into(),
+        folded(filter.actor.as_deref()),
         filter.since.map(|since| since.0).into(),
         filter.until.map(|until| until.0).into(),
         limit.into(),
@@ -289,7 +300,7 @@ pub(crate) async fn plans(
         reader.rows(PLANS, &values).await?
     } else {
         values.push(Value::Text(Some(query.into())));
-        reader.rows(SEARCH_PLANS, &values).await?
+        reader.rows_planned_for(SEARCH_PLANS, &values).await?
     };
     Ok(rows.iter().map(plan).collect::<Result<_, _>>()?)
 }
@@ -422,13 +433,14 @@ pub(crate) async fn audit(
     let values = [
         filter.before.into(),
         filter.run.as_ref().map(|run| &*run.0).into(),
-        (&filter.actor).into(),
+        folded(filter.actor.as_deref()),
         (&filter.decision).into(),
         limit.into(),
     ];
-    let sql = match filter.run {
-        Some(_) => AUDIT_OF_RUN,
-        None => AUDIT,
+    let sql = match (&filter.run, &filter.actor) {
+        (Some(_), _) => AUDIT_OF_RUN,
+        (None, Some(_)) => AUDIT_OF_PERSON,
+        (None, None) => AUDIT,
     };
     let rows = reader.rows(sql, &values).await?;
     let entry = |row: &Row| -> Result<NumberedEntry, StoreError> {

@@ -22,3 +22,6 @@ CREATE TABLE agent_output (
     text  TEXT   NOT NULL
 );
 CREATE INDEX agent_output_run ON agent_output (run, id);
+
+-- What a person did.
+CREATE INDEX audit_actor ON audit (lower(actor), id);

@@ -40,3 +40,6 @@ CREATE TABLE agent_output (
     text  TEXT    NOT NULL
 ) STRICT;
 CREATE INDEX agent_output_run ON agent_output (run, id);
+
+-- What a person did.
+CREATE INDEX audit_actor ON audit (lower(actor), id);
