@@ -366,6 +366,7 @@ fn conversation() -> (Conversation, Trigger) {
         command: Command::SavePlan,
         also: Vec::new(),
         expired: false,
+        repeated: false,
         actor: actor(),
         place: place.clone(),
         origin: Origin::Label {

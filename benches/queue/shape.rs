@@ -96,6 +96,7 @@ pub(crate) fn trigger(place: Place, at: Millis) -> Trigger {
         guidance: Some("keep the sessions over a restart".to_owned()),
         also: Vec::new(),
         expired: false,
+        repeated: false,
         inline: None,
         opening: None,
         at,

@@ -160,6 +160,7 @@ pub(super) fn trigger_for(thread: &Conversation, command: Option<&(usize, Invoca
         guidance: invocation.and_then(|invocation| invocation.guidance.clone()),
         also: Vec::new(),
         expired: false,
+        repeated: false,
         inline: invocation.and_then(|invocation| invocation.inline.clone()),
         opening: None,
         at: post.map_or(last, |post| post.created),

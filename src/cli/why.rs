@@ -16,7 +16,7 @@ use crate::engine::forge::ForgeError;
 use crate::engine::model::intake::Verdict;
 use crate::engine::model::trigger::Repo;
 use crate::engine::why::{Evidence, Installed, Question, explain};
-use crate::formats::plan::reference::{self, IssueRef};
+use crate::formats::plan::reference::{self, IssueRef, ReferenceError};
 
 /// Maximum number of decisions about an issue that are read.
 const MAX_DECISIONS: u32 = 500;
@@ -60,11 +60,16 @@ impl Why {
 /// Parses the address of a comment, an issue or a pull request.
 fn question(url: &str, api_url: &Url) -> Result<Question, Failure> {
     let host = reference::web_host(api_url);
-    let IssueRef { repository, number } =
-        reference::parse(url, &host).map_err(|error| Failure::Usage(error.to_string()))?;
     let forms = format!(
         "name a comment, an issue or a pull request, like https://{host}/OWNER/REPO/issues/12#issuecomment-1234567890"
     );
+    let parsed = reference::parse(url, &host);
+    let IssueRef { repository, number } = parsed.map_err(|error| match error {
+        ReferenceError::Form { .. } => {
+            Failure::Usage(format!("`{url}` is not an address; {forms}"))
+        }
+        other => Failure::Usage(other.to_string()),
+    })?;
     let Some((owner, name)) = repository.filter(|_| url.contains("://")) else {
         return Err(Failure::Usage(format!(
             "`{url}` is not an address; {forms}"

@@ -81,6 +81,14 @@ pub enum ConfigError {
         /// The cause.
         why: String,
     },
+    /// A variable of the environment cannot be used.
+    #[error("the environment variable {name}: {why}")]
+    Environment {
+        /// The variable.
+        name: String,
+        /// The cause.
+        why: String,
+    },
     /// The agent's instructions cannot be used.
     #[error("{path}: {why}")]
     Prompt {

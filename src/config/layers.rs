@@ -59,9 +59,23 @@ impl Sources {
                 });
             }
         };
-        let environment = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .collect();
+        let mut environment = BTreeMap::new();
+        // Other programs' names need not be UTF-8.
+        for (name, value) in std::env::vars_os() {
+            let Ok(name) = name.into_string() else {
+                continue;
+            };
+            match value.into_string() {
+                Ok(value) => {
+                    environment.insert(name, value);
+                }
+                Err(_) if name.starts_with(PREFIX) => {
+                    let why = "the value is not UTF-8".to_owned();
+                    return Err(ConfigError::Environment { name, why });
+                }
+                Err(_) => {}
+            }
+        }
         Ok(Self {
             file,
             file_named: named.is_some(),

@@ -108,6 +108,7 @@ async fn reply(context: &mut Context, allowed: &Authorised) -> Result<(), StepEr
                 command,
                 also: Vec::new(),
                 expired: false,
+                repeated: false,
                 ..context.trigger.clone()
             };
             replies::refusal(&one, allowed.has())

@@ -298,6 +298,7 @@ pub fn trigger(order: &Order, at: Millis) -> Trigger {
         guidance: None,
         also: Vec::new(),
         expired: false,
+        repeated: false,
         inline: None,
         opening: None,
         at,

@@ -114,6 +114,7 @@ async fn run_again(
     trigger.at = now;
     trigger.opening = None;
     trigger.expired = false;
+    trigger.repeated = true;
     let id = RunId::new();
     let place = &trigger.place;
     let delivery = NewDelivery {

@@ -118,6 +118,24 @@ fn a_configuration_that_is_not_read_is_refused() {
 }
 
 #[test]
+fn a_variable_that_is_not_utf_8_is_refused() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let broken = std::ffi::OsStr::from_bytes(b"4\xff");
+    let refused = program(folder.path())
+        .arg("config")
+        .env("OTHER", broken)
+        .env("PLANWRIGHT_WORKER_CONCURRENCY", broken)
+        .output()
+        .unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+    assert_eq!(
+        err(&refused),
+        "error: the environment variable PLANWRIGHT_WORKER_CONCURRENCY: the value is not UTF-8\n"
+    );
+}
+
+#[test]
 fn wrong_arguments_and_wrong_configuration_are_2() {
     assert_eq!(run(&[]).status.code(), Some(2));
     assert_eq!(run(&["conjure"]).status.code(), Some(2));

@@ -1,6 +1,8 @@
 //! Tests of the commands `planwright runs` and `planwright audit`, with the real program: on databases
 //! of both kinds, and beside a running bot.
 
+use axum::Router;
+use axum::response::Html;
 use github_simulator::model::Role;
 use planwright::adapters::store::SqlStore;
 use planwright::engine::model::agent::{Spent, Tokens};
@@ -9,7 +11,10 @@ use planwright::engine::model::progress::{Progress, StepStart};
 use planwright::engine::model::run::{RunId, State};
 use planwright::engine::store::{AuditEntry, RunOutcome, Store};
 use serde_json::{Value, json};
+use sqlx::ConnectOptions as _;
+use sqlx::sqlite::SqliteConnectOptions;
 use tempfile::TempDir;
+use tokio::net::TcpListener;
 use tokio::time::timeout;
 use url::Url;
 
@@ -600,6 +605,35 @@ async fn errors_name_what_is_wrong() {
             "error: the store failed: there is no database at planwright.db; store.path must be that of the running bot\n"
         );
     }
+    // SQLite would wait for the other end of the pipe, or blame the disk.
+    let path = world.folder.path().join("planwright.db");
+    let pipe = rustix::fs::Mode::RUSR;
+    rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, pipe, 0).unwrap();
+    let refused = |why: &str| {
+        let text = format!(
+            "error: the store failed: planwright.db cannot be read: {why}; store.path must be that of the running bot\n"
+        );
+        (1, String::new(), text)
+    };
+    let asked = world.ask(&["runs", "list"]).await;
+    assert_eq!(asked, refused("it is not a regular file"));
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    assert_eq!(world.ask(&["audit"]).await, refused("is a directory"));
+    std::fs::remove_dir(&path).unwrap();
+    open(&path).await.unwrap().close().await;
+    let newer = SqliteConnectOptions::new().filename(&path);
+    sqlx::query(
+        "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+         VALUES (99, 'newer', true, x'00', 0)",
+    )
+    .execute(&mut newer.connect().await.unwrap())
+    .await
+    .unwrap();
+    let (code, _, error) = world.ask(&["runs", "list"]).await;
+    assert_eq!(code, 1);
+    let newer = "the database planwright.db was written by a newer planwright (its schema is 99, this program knows ";
+    assert!(error.contains(newer), "{error}");
 }
 
 #[tokio::test]
@@ -820,11 +854,23 @@ async fn actions_that_are_refused_say_why(bot: &Bot) {
             bot.address
         );
         assert_eq!(error, text);
+        let page = Router::new().fallback(async || Html("<h1>another program</h1>"));
+        let other = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let other_address = other.local_addr().unwrap().to_string();
+        let serving = tokio::spawn(async move { axum::serve(other, page).await });
+        let elsewhere = [("PLANWRIGHT_SERVER_LISTEN", &*other_address)];
+        let (code, out, error) = bot.ask_with(&["runs", action, id], &elsewhere).await;
+        serving.abort();
+        assert_eq!((code, &*out), (1, ""));
+        let text = format!(
+            "error: what answers at {other_address} (200) is not the bot: check server.listen\n"
+        );
+        assert_eq!(error, text);
         let elsewhere = [("PLANWRIGHT_SERVER_LISTEN", "127.0.0.1:1")];
         let (code, out, error) = bot.ask_with(&["runs", action, id], &elsewhere).await;
         assert_eq!((code, &*out), (1, ""));
         assert!(
-            error.ends_with("; is the bot running, with this server.listen?\n"),
+            error.contains("; is the bot running, and listening at 127.0.0.1:1?"),
             "{error}"
         );
     }

@@ -816,6 +816,12 @@ async fn what_is_past_its_retention_is_deleted_at_once() {
         refused(folder.path(), &["prune"]).await,
         (Some(1), missing.to_owned())
     );
+    std::fs::write(&path, "").unwrap();
+    let empty = "error: planwright.db is empty and no database; store.path must be that of the bot";
+    assert_eq!(
+        refused(folder.path(), &["prune"]).await,
+        (Some(1), empty.to_owned())
+    );
     filled(&path).await.close().await;
     let (code, out, err) = run(&mut store(folder.path(), &["prune", "--before", "3650"])).await;
     assert_eq!(code, Some(0), "{err}");

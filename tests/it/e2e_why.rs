@@ -407,7 +407,7 @@ async fn wrong_addresses_are_refused_with_the_right_form() {
         ),
         (
             format!("{web}/{REPO}/discussions/7"),
-            "does not name an issue".to_owned(),
+            format!("`{web}/{REPO}/discussions/7` is not an address; {forms}"),
         ),
         (
             format!("{web}/{REPO}/issues/0"),

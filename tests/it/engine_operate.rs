@@ -113,6 +113,7 @@ async fn running_again_makes_a_new_run_of_the_same_command() {
         assert_eq!(claimed.lease.run, *new);
         let mut expected = run.trigger.clone();
         expected.at = at(100);
+        expected.repeated = true;
         assert_eq!(claimed.trigger, expected);
         assert_eq!(
             (claimed.created, claimed.round, claimed.attempt),

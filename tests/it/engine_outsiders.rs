@@ -7,6 +7,7 @@ use planwright::engine::forge::Reaction;
 use planwright::engine::model::failure::Code;
 use planwright::engine::model::run::{RunId, State};
 use planwright::engine::model::trigger::{Origin, Trigger};
+use planwright::engine::operate::{Action, act};
 use planwright::engine::settings::Settings;
 use planwright::engine::store::Store;
 use planwright::engine::worker::{Outcome, Worker};
@@ -194,6 +195,23 @@ async fn somebody_who_is_given_write_permission_is_heard_at_once() {
         .await;
     rig.settle().await;
     assert_eq!(rig.state(&run).await, State::Succeeded);
+}
+
+#[tokio::test]
+async fn what_an_operator_has_executed_again_is_not_limited_as_strangers_are() {
+    let rig = Rig::new().await;
+    let refused = rig
+        .deliver(rig.trigger(Command::SavePlan, "eve", 66, HERE))
+        .await;
+    rig.settle().await;
+    assert_eq!(rig.state(&refused).await, State::Failed);
+    rig.forge.grant("eve", 66, Permission::Write);
+    let now = rig.clock.now();
+    let again = act(&*rig.store, Action::RunAgain, &refused, "ada", now)
+        .await
+        .unwrap();
+    rig.settle().await;
+    assert_eq!(rig.state(&again.run).await, State::Succeeded);
 }
 
 #[tokio::test]

@@ -137,6 +137,7 @@ fn conversation(bodies: impl Iterator<Item = String>) -> (Conversation, Trigger)
         command: Command::SaveRawPlan,
         also: Vec::new(),
         expired: false,
+        repeated: false,
         actor: posts[0].author.clone().unwrap(),
         place: place.clone(),
         origin: Origin::Comment {

@@ -480,6 +480,7 @@ fn trigger(guidance: &str) -> Trigger {
         guidance: Some(guidance.into()),
         also: Vec::new(),
         expired: false,
+        repeated: false,
         inline: None,
         opening: None,
         at: Millis(1_780_000_000_000),

@@ -167,6 +167,7 @@ pub(crate) fn new_run(repo: u64, number: u64) -> NewRun {
         guidance: None,
         also: Vec::new(),
         expired: false,
+        repeated: false,
         inline: None,
         opening: None,
         at: at(0),

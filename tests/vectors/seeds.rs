@@ -161,6 +161,7 @@ fn conversation(text: &str) -> (Conversation, Trigger) {
         guidance: None,
         also: Vec::new(),
         expired: false,
+        repeated: false,
         inline: None,
         opening: None,
         at: Millis(1),

@@ -543,6 +543,8 @@ pub(super) enum Lock<'a> {
     Spending,
     /// Counting running runs and claiming one.
     Claims,
+    /// Adding to the output of this run.
+    Output(&'a RunId),
     /// Deleting what is old.
     Pruning,
     /// Changing the schema.
@@ -559,6 +561,7 @@ impl Lock<'_> {
             Self::Serial(key) => format!("planwright serial {key}"),
             Self::Answers(installation) => format!("planwright answers {installation}"),
             Self::Spending => "planwright spending".to_owned(),
+            Self::Output(run) => format!("planwright output {run}"),
             Self::Claims => "planwright claims".to_owned(),
             Self::Pruning => "planwright pruning".to_owned(),
             Self::Schema => "planwright schema".to_owned(),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use clap::Args;
 use http::HeaderMap;
-use http::header::{AUTHORIZATION, HeaderValue};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use secrecy::ExposeSecret as _;
 
 use super::run_id;
@@ -62,12 +62,19 @@ impl Act {
                 .await;
             answer.map_err(|error| {
                 Failure::failed(format!(
-                    "{error}; is the bot running, with this server.listen?"
+                    "{error}; is the bot running, and listening at {address}?"
                 ))
             })
         })?;
         let text = String::from_utf8_lossy(&answer.body);
         let text = terminal::lines(text.trim());
+        let is_text = |kind: &HeaderValue| kind.as_bytes().starts_with(b"text/plain");
+        if !answer.headers.get(CONTENT_TYPE).is_some_and(is_text) {
+            return Err(Failure::failed(format!(
+                "what answers at {address} ({}) is not the bot: check server.listen",
+                answer.status
+            )));
+        }
         match answer.status {
             200 => print(&format!("{text}\n")),
             404 if text == "nothing here" => Err(Failure::failed(format!(

@@ -49,6 +49,13 @@ impl Prune {
                 path.display()
             )));
         }
+        // An empty file would become a database.
+        if config.store.url.is_none() && path.metadata().is_ok_and(|file| file.len() == 0) {
+            return Err(Failure::failed(format!(
+                "{} is empty and no database; store.path must be that of the bot",
+                path.display()
+            )));
+        }
         let deliveries = block_on(async {
             let (store, clock) =
                 database::open(config, &loaded.secrets, Arc::new(SystemClock)).await?;

@@ -130,6 +130,7 @@ fn bare(
         guidance: None,
         also: Vec::new(),
         expired: false,
+        repeated: false,
         inline: None,
         opening: read.issue.opening(),
         at: if edited {

@@ -88,6 +88,7 @@ fn conversation(text: &str) -> (Conversation, Trigger) {
             .filter(|text| !text.is_empty()),
         also: Vec::new(),
         expired: false,
+        repeated: false,
         inline: (!inline.is_empty()).then(|| inline.to_owned()),
         opening: None,
         at: own.created,

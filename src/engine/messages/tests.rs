@@ -51,6 +51,7 @@ fn trigger(command: Command) -> Trigger {
         guidance: None,
         also: Vec::new(),
         expired: false,
+        repeated: false,
         inline: None,
         opening: None,
         at: Millis(1_780_000_000_000),

@@ -124,6 +124,10 @@ pub struct Trigger {
     /// Whether it was found too late to be executed, so that only a comment says so.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub expired: bool,
+    /// Whether an operator or maintainer had the command executed again: the limits of `[outsiders]`
+    /// do not count then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repeated: bool,
     /// Plan contained in the command's own comment, verbatim.
     pub inline: Option<String>,
     /// [`digest`] of the opening text in the payload, used to detect later edits. GitHub's REST API
@@ -180,6 +184,7 @@ impl Trigger {
             command: self.command,
             also: self.also.clone(),
             expired: self.expired,
+            repeated: self.repeated,
             actor: self.actor.clone(),
             place: self.place.clone(),
             origin,

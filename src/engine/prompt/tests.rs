@@ -56,6 +56,7 @@ fn trigger(text: &str, guidance: &str) -> Trigger {
         guidance: Some(guidance.into()),
         also: Vec::new(),
         expired: false,
+        repeated: false,
         inline: None,
         opening: None,
         at: AT,

@@ -56,9 +56,13 @@ pub async fn hear(context: &mut Context) -> Result<Verdict, StepError> {
     let store = context.effects.store.clone();
     let lease = context.effects.lease.clone();
     let now = context.effects.clock.now();
-    let decided = store
-        .decide_answer(&lease, &ask, None, &limits, now)
-        .await?;
+    let decided = if trigger.repeated {
+        AnswerDecision::Answer
+    } else {
+        store
+            .decide_answer(&lease, &ask, None, &limits, now)
+            .await?
+    };
     if let AnswerDecision::Ignore(why) = decided {
         return Ok(Verdict::Ignored { why });
     }

@@ -145,6 +145,7 @@ impl Rig {
             guidance: None,
             also: Vec::new(),
             expired: false,
+            repeated: false,
             inline: None,
             opening: None,
             at: self.clock.now(),

@@ -1,7 +1,7 @@
 //! What a run leaves behind: progress, effects, messages, saved plans and audit entries.
 
 use super::super::errors::WriteError;
-use super::super::sql::{Connection, Row, Sql, Value, column, nullable, number};
+use super::super::sql::{Connection, Lock, Row, Sql, Value, column, nullable, number};
 use super::queue::{execute_leased, fenced, leased};
 use crate::engine::model::plan_entry::PlanEntry;
 use crate::engine::model::progress::Progress;
@@ -266,8 +266,12 @@ pub(crate) async fn append_output(
         MAX_OUTPUT.into(),
         OUTPUT_ENDS.into(),
     ];
+    // Portions must be committed in the order of their ids, because readers ask for those behind the
+    // last that they have.
+    connection.begin().await?;
+    connection.lock(&[Lock::Output(run)]).await?;
     connection.execute(APPEND_OUTPUT, &values).await?;
-    Ok(())
+    connection.commit().await
 }
 
 pub(crate) async fn saved_at(

@@ -19,6 +19,7 @@ use super::changes::{self, Changes};
 use super::writer::{Resources, Writer};
 use super::{SqliteDatabase, SqliteOptions};
 use crate::engine::store::StoreError;
+use crate::regular_file;
 
 /// The migrations in order.
 const MIGRATIONS: [(&str, &str); 12] = [
@@ -185,6 +186,12 @@ pub(crate) async fn open_for_reading(path: &Path) -> Result<sqlx::SqlitePool, St
             "there is no database at {shown}; store.path must be that of the running bot"
         )));
     }
+    // Before SQLite opens it, which would wait for the other end of a pipe.
+    regular_file::open(path).map_err(|error| {
+        StoreError::Failed(format!(
+            "{shown} cannot be read: {error}; store.path must be that of the running bot"
+        ))
+    })?;
     let options = SqliteConnectOptions::new().filename(path).read_only(true);
     let of_sql = |error: sqlx::Error| cannot_read(path, &error);
     let reader = SqlitePoolOptions::new()
@@ -193,7 +200,14 @@ pub(crate) async fn open_for_reading(path: &Path) -> Result<sqlx::SqlitePool, St
         .await
         .map_err(of_sql)?;
     let mut connection = reader.acquire().await.map_err(of_sql)?;
-    if schema(&mut connection).await.map_err(of_sql)? != Some(CURRENT_SCHEMA) {
+    let found = schema(&mut connection).await.map_err(of_sql)?;
+    if let Some(newer) = found.filter(|version| *version > CURRENT_SCHEMA) {
+        return Err(StoreError::Failed(format!(
+            "the database {shown} was written by a newer planwright (its schema is {newer}, this program knows \
+             {CURRENT_SCHEMA}): install the newer version; nothing was changed"
+        )));
+    }
+    if found != Some(CURRENT_SCHEMA) {
         return Err(StoreError::Failed(format!(
             "{shown} is not a database of this version of planwright; store.path must be that of the running bot"
         )));

@@ -2,8 +2,20 @@
 "use strict";
 const output = document.getElementById("output");
 if (output) {
+  watch();
+}
+
+function watch() {
   const events = new EventSource(output.dataset.source);
+  // A browser connects again by itself after a broken connection, but not after an answer such as
+  // that of a proxy while the bot is restarted. All output is then sent again.
+  let first = true;
+  events.onerror = () => {
+    if (events.readyState === EventSource.CLOSED) setTimeout(watch, 5000);
+  };
   events.onmessage = (event) => {
+    if (first) output.textContent = "";
+    first = false;
     const atEnd = output.scrollTop + output.clientHeight >= output.scrollHeight - 8;
     output.append(event.data);
     if (atEnd) output.scrollTop = output.scrollHeight;
