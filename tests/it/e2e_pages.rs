@@ -573,7 +573,7 @@ async fn a_person_finds_a_stuck_run_and_its_reason_in_two_clicks() {
         let agent = ShellAgent::new(PRICED);
         let mut environment = web();
         environment.extend(agent.environment());
-        let stage = Stage::new(environment, database).await;
+        let mut stage = Stage::new(environment, database).await;
         let system = &stage.system;
         let issue = system
             .sim
@@ -609,14 +609,17 @@ async fn a_person_finds_a_stuck_run_and_its_reason_in_two_clicks() {
         let Some(mut person) = peers::start("pages.mjs", &env) else {
             return;
         };
-        let mut step = async |name: &str| {
-            assert_eq!(person.next().await, Some(json!({ "step": name })));
-        };
-        step("found").await;
-        step("looked").await;
-        step("acted").await;
+        for step in ["found", "looked", "watching"] {
+            assert_eq!(person.next().await, Some(json!({ "step": step })));
+        }
+        stage.system.kill().await;
+        stage.system.start_bot().await;
+        person.send(&json!({ "url": stage.system.url("") })).await;
+        for step in ["watched", "acted"] {
+            assert_eq!(person.next().await, Some(json!({ "step": step })));
+        }
         agent.release();
-        system.run_to_rest().await;
+        stage.system.run_to_rest().await;
         person.send(&json!({ "look": true })).await;
         assert_eq!(person.next().await, Some(json!({ "step": "ended" })));
         assert_eq!(person.next().await, None);

@@ -1,16 +1,18 @@
 // A person with a browser who looks at the bot's pages.
 // Reads CHROMIUM, URL (the address of the bot), TOKEN (the operator's), RUNNING, BLOCKED, FAILED, SAVED and HOSTILE
 // (ids of runs), CODE (of the failed one) and, if pictures are wanted, SHOTS (a folder).
-// Prints JSON lines: {"step"} after each step, and {"error"} if a step fails. Waits for a line of input before it
-// looks at a run that was retried. Ends after two minutes whatever happens.
+// Prints JSON lines: {"step"} after each step, and {"error"} if a step fails. Waits for {"url"}, the new address,
+// while the bot is restarted, and for a line before it looks at a run that was retried. Ends after three minutes
+// whatever happens.
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { openBrowser } from "./browser.mjs";
 
 const say = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
-setTimeout(() => process.exit(1), 120_000).unref();
+setTimeout(() => process.exit(1), 180_000).unref();
 const input = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
-const { URL: url, TOKEN: token, SHOTS: shots, CODE: code } = process.env;
+const { TOKEN: token, SHOTS: shots, CODE: code } = process.env;
+let url = process.env.URL;
 const { RUNNING: running, BLOCKED: blocked, FAILED: failed, SAVED: saved, HOSTILE: hostile } = process.env;
 
 const [context, close] = await openBrowser(1280, 800);
@@ -26,7 +28,7 @@ try {
   });
   page.on("pageerror", (error) => odd.push(`script: ${error}`));
   page.on("console", (message) => {
-    if (message.type() === "error" && !/status of 40[34]/.test(message.text())) odd.push(message.text());
+    if (message.type() === "error" && !/status of (40[034]|502)|net::ERR_/.test(message.text())) odd.push(message.text());
   });
   const shoot = async (name) => {
     if (!shots) return;
@@ -106,9 +108,43 @@ try {
   await page.getByLabel("Text").fill("cache index");
   await page.getByRole("button", { name: "Search" }).click();
   await page.getByText("Cache the search index").first().waitFor();
-  const live = await page.locator("script:not([src]), img").count();
-  must(live === 0, `${live} live elements`);
+  const live = () => page.locator("script:not([src]), img").count();
+  must((await live()) === 0, "live elements");
+  const hostileText = encodeURIComponent(`"'><script>alert(3)</script><img src=x onerror=alert(4)>`);
+  for (const field of [
+    "/ui?repository",
+    "/ui?command",
+    "/ui?state",
+    "/ui/plans?text",
+    "/ui/plans?person",
+    "/ui/plans?from",
+    "/ui/costs?days",
+    "/ui/deliveries?number=1&repository",
+    "/ui/audit?actor",
+    "/ui/audit?decision",
+  ]) {
+    await page.goto(`${url}${field}=${hostileText}`);
+    must((await live()) === 0, `live elements in ${field}`);
+  }
   say({ step: "looked" });
+
+  // Output goes on after a restart of the bot, also if a proxy has answered in its place.
+  await page.goto(`${url}/ui/runs/${running}`);
+  await page.getByText("Reading <b>src/search.rs</b>").waitFor();
+  let requests = 0;
+  await page.route("**/output", (route) => {
+    requests += 1;
+    if (requests === 1) return route.fulfill({ status: 502 });
+    return route.continue({ url: `${url}/ui/runs/${running}/output` });
+  });
+  say({ step: "watching" });
+  url = JSON.parse((await input.next()).value).url;
+  // The turn begins again. What was printed before is there once.
+  const twice = () => document.getElementById("output").textContent.split("Reading").length === 3;
+  await page.waitForFunction(twice, undefined, { timeout: 60_000 });
+  must(requests > 1, "no answer of a proxy");
+  await page.unroute("**/output");
+  say({ step: "watched" });
 
   await page.goto(`${url}/ui/runs/${failed}`);
   await page.getByRole("button", { name: "Retry from the step that failed" }).click();
