@@ -63,18 +63,14 @@ fn question(url: &str, api_url: &Url) -> Result<Question, Failure> {
     let forms = format!(
         "name a comment, an issue or a pull request, like https://{host}/OWNER/REPO/issues/12#issuecomment-1234567890"
     );
+    let no_address = || Failure::Usage(format!("`{url}` is not an address; {forms}"));
     let parsed = reference::parse(url, &host);
     let IssueRef { repository, number } = parsed.map_err(|error| match error {
-        ReferenceError::Form { .. } => {
-            Failure::Usage(format!("`{url}` is not an address; {forms}"))
-        }
+        ReferenceError::Form { .. } => no_address(),
         other => Failure::Usage(other.to_string()),
     })?;
-    let Some((owner, name)) = repository.filter(|_| url.contains("://")) else {
-        return Err(Failure::Usage(format!(
-            "`{url}` is not an address; {forms}"
-        )));
-    };
+    let repository = repository.filter(|_| url.contains("://"));
+    let (owner, name) = repository.ok_or_else(no_address)?;
     let fragment = url.trim().split_once('#').map(|(_, fragment)| fragment);
     let comment = match fragment {
         None | Some("") => None,

@@ -870,7 +870,7 @@ async fn actions_that_are_refused_say_why(bot: &Bot) {
         let (code, out, error) = bot.ask_with(&["runs", action, id], &elsewhere).await;
         assert_eq!((code, &*out), (1, ""));
         assert!(
-            error.contains("; is the bot running, and listening at 127.0.0.1:1?"),
+            error.ends_with("; is the bot running, and listening at 127.0.0.1:1?\n"),
             "{error}"
         );
     }

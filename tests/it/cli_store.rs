@@ -817,7 +817,8 @@ async fn what_is_past_its_retention_is_deleted_at_once() {
         (Some(1), missing.to_owned())
     );
     std::fs::write(&path, "").unwrap();
-    let empty = "error: planwright.db is empty and no database; store.path must be that of the bot";
+    let empty =
+        "error: planwright.db is not a database: it is empty; store.path must be that of the bot";
     assert_eq!(
         refused(folder.path(), &["prune"]).await,
         (Some(1), empty.to_owned())

@@ -117,6 +117,7 @@ macro_rules! for_each_history_rule {
         $call! {
             overview::output_is_kept_in_order_and_deleted_with_its_run
             overview::output_is_kept_up_to_a_size
+            overview::no_portion_appears_before_one_that_was_seen
             overview::repositories_are_found_by_their_last_known_name
             overview::runs_are_selected_by_state_repository_and_command
             overview::watching_a_run_gives_its_state_and_what_is_new

@@ -49,10 +49,10 @@ impl Prune {
                 path.display()
             )));
         }
-        // An empty file would become a database.
+        // Opening an empty file makes it a database.
         if config.store.url.is_none() && path.metadata().is_ok_and(|file| file.len() == 0) {
             return Err(Failure::failed(format!(
-                "{} is empty and no database; store.path must be that of the bot",
+                "{} is not a database: it is empty; store.path must be that of the bot",
                 path.display()
             )));
         }

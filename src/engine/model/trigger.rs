@@ -125,7 +125,7 @@ pub struct Trigger {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub expired: bool,
     /// Whether an operator or maintainer had the command executed again: the limits of `[outsiders]`
-    /// do not count then.
+    /// do not apply then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeated: bool,
     /// Plan contained in the command's own comment, verbatim.

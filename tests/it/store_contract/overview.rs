@@ -8,8 +8,8 @@ use planwright::engine::model::agent::{Spent, Tokens};
 use planwright::engine::model::intake::{DecisionRecord, Subject, Verdict};
 use planwright::engine::model::plan_entry::{PlanEntry, words};
 use planwright::engine::overview::{
-    AuditFilter, DayUsage, Effect, NumberedEntry, PlanFilter, PlanSummary, RunFilter, RunSummary,
-    StateFilter, Turn, TurnUsage,
+    AuditFilter, DayUsage, Effect, NumberedEntry, Output, PlanFilter, PlanSummary, RunFilter,
+    RunSummary, StateFilter, Turn, TurnUsage,
 };
 use planwright::engine::store::{
     AuditEntry, Change, Lease, MAX_OUTPUT, MAX_SAVED_PLANS, OUTPUT_ENDS, SavedPlan,
@@ -255,6 +255,42 @@ pub(crate) async fn output_is_kept_up_to_a_size(store: &dyn Store, history: &His
     let texts: Vec<&str> = kept.iter().map(|portion| portion.text.as_str()).collect();
     let last = format!("{half}{OUTPUT_ENDS}");
     assert!(texts == ["first\n", &half, "between\n", &last]);
+}
+
+/// Several agents of a run print at the same time, and a viewer asks for what follows the last portion.
+pub(crate) async fn no_portion_appears_before_one_that_was_seen(
+    store: &dyn Store,
+    history: &History,
+) {
+    let lease = leased(store, "a").await;
+    let print = async |agent: i64| {
+        for number in 0..40 {
+            let text = format!("{agent} {number}\n");
+            let appended = store.append_output(&lease.run, &text, at(number));
+            appended.await.unwrap();
+        }
+    };
+    let print = async { tokio::join!(print(1), print(2), print(3), print(4)) };
+    let mut print = std::pin::pin!(print);
+    let mut seen = Vec::new();
+    let mut is_printed = false;
+    while !is_printed {
+        let after = seen.last().map_or(0, |portion: &Output| portion.id);
+        let read = history.output(&lease.run, after, 1_000);
+        // The last look comes after the last portion.
+        tokio::select! {
+            biased;
+            portions = read => seen.extend(portions.unwrap()),
+            _ = &mut print => {
+                is_printed = true;
+                let portions = history.output(&lease.run, after, 1_000);
+                seen.extend(portions.await.unwrap());
+            }
+        }
+    }
+    let all = history.output(&lease.run, 0, 1_000).await.unwrap();
+    assert_eq!(all.len(), 160);
+    assert_eq!(seen, all);
 }
 
 fn repo(id: u64, owner: &str, name: &str) -> Repo {

@@ -1,6 +1,7 @@
 //! Opening the database: locks, checks before anything is changed, migrations, connections,
 //! recovery.
 
+use std::fmt::Display;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -202,10 +203,7 @@ pub(crate) async fn open_for_reading(path: &Path) -> Result<sqlx::SqlitePool, St
     let mut connection = reader.acquire().await.map_err(of_sql)?;
     let found = schema(&mut connection).await.map_err(of_sql)?;
     if let Some(newer) = found.filter(|version| *version > CURRENT_SCHEMA) {
-        return Err(StoreError::Failed(format!(
-            "the database {shown} was written by a newer planwright (its schema is {newer}, this program knows \
-             {CURRENT_SCHEMA}): install the newer version; nothing was changed"
-        )));
+        return Err(StoreError::Failed(written_by_newer(path, newer)));
     }
     if found != Some(CURRENT_SCHEMA) {
         return Err(StoreError::Failed(format!(
@@ -502,27 +500,32 @@ enum Content {
     Foreign,
 }
 
+/// Returns the error about a database whose schema is newer than that of this program.
+fn written_by_newer(path: &Path, schema: impl Display) -> String {
+    format!(
+        "the database {} was written by a newer planwright (its schema is {schema}, this program knows {CURRENT_SCHEMA}): \
+         install the newer version; nothing was changed",
+        path.display()
+    )
+}
+
 async fn migrate(path: &Path, connection: &mut SqliteConnection) -> Result<(), StoreError> {
-    let newest = MIGRATIONS.len();
-    let path = path.display();
+    let shown = path.display();
     migrator(&MIGRATIONS).run(connection).await.map_err(|error| {
         StoreError::Failed(match error {
-            MigrateError::VersionMissing(version) => format!(
-                "the database {path} was written by a newer planwright (its schema is {version}, this program knows \
-                 {newest}): install the newer version; nothing was changed"
-            ),
+            MigrateError::VersionMissing(version) => written_by_newer(path, version),
             MigrateError::VersionMismatch(version) => format!(
-                "the database {path} was written by another build of planwright (schema {version} differs): install \
+                "the database {shown} was written by another build of planwright (schema {version} differs): install \
                  a released version, or choose another path; nothing was changed"
             ),
             MigrateError::Execute(error) => {
-                format!("cannot update the database {path}: {}", sentence(&error))
+                format!("cannot update the database {shown}: {}", sentence(&error))
             }
             MigrateError::ExecuteMigration(error, version) => format!(
-                "cannot bring the database {path} to schema {version}: {}; nothing was changed",
+                "cannot bring the database {shown} to schema {version}: {}; nothing was changed",
                 sentence(&error)
             ),
-            other => format!("cannot update the database {path}: {other}"),
+            other => format!("cannot update the database {shown}: {other}"),
         })
     })
 }
