@@ -5,7 +5,7 @@ use super::model::failure::Code;
 use super::model::intake::Source;
 use super::model::run::{RunId, State};
 use super::model::time::Millis;
-use super::store::{Accepted, AuditEntry, Change, NewDelivery, NewRun, Store, StoreError};
+use super::store::{AuditEntry, Change, NewDelivery, NewRun, Store, StoreError};
 
 /// An action on a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +54,8 @@ impl Action {
 pub struct Outcome {
     /// Whether it was done.
     pub change: Change,
-    /// The run that works on the command now.
+    /// The run that works on the command now: the run itself or, if its command is given again, the
+    /// new run. If that is not done because an earlier repetition has not ended, the repetition.
     pub run: RunId,
 }
 
@@ -82,12 +83,9 @@ pub async fn act(
         Action::Cancel => (store.cancel_run(run, &requested()).await?, run.clone()),
         Action::Retry => (store.retry_run(run, &requested()).await?, run.clone()),
         Action::RunAgain => {
-            let (change, new) = run_again(store, run, now).await?;
-            if change == Change::Done {
-                let why = format!("run {new} executes the command of this run again");
-                store.audit(entry(why)).await?;
-            }
-            (change, new)
+            let new = RunId::new();
+            let why = format!("run {new} executes the command of this run again");
+            run_again(store, run, new, &entry(why), now).await?
         }
     };
     if change == Change::Done {
@@ -96,11 +94,18 @@ pub async fn act(
     Ok(Outcome { change, run: new })
 }
 
-/// Queues the command of an ended run as a new run. Its permissions are checked again, and it reads
-/// the conversation as it is now.
+/// Returns what the GUIDs of all deliveries begin with that give the command of `run` again.
+pub fn repetition_prefix(run: &RunId) -> String {
+    format!("run-again-{run}-")
+}
+
+/// Queues the command of an ended run as the new run `id`. Its permissions are checked again, and it
+/// reads the conversation as it is now.
 async fn run_again(
     store: &dyn Store,
     run: &RunId,
+    id: RunId,
+    entry: &AuditEntry,
     now: Millis,
 ) -> Result<(Change, RunId), StoreError> {
     let Some(view) = store.run(run).await? else {
@@ -115,11 +120,10 @@ async fn run_again(
     trigger.opening = None;
     trigger.expired = false;
     trigger.repeated = true;
-    let id = RunId::new();
     let place = &trigger.place;
-    let delivery = NewDelivery {
+    let repetition = NewDelivery {
         source: Source::Operator,
-        guid: format!("run-again-{id}"),
+        guid: format!("{}{id}", repetition_prefix(run)),
         event: "run_again".to_owned(),
         action: None,
         installation: place.repo.installation,
@@ -128,7 +132,7 @@ async fn run_again(
         received: now,
         payload: None,
         runs: vec![NewRun {
-            id: id.clone(),
+            id,
             command: view.command,
             serial: trigger.serial(),
             place: place.key(),
@@ -138,8 +142,5 @@ async fn run_again(
         }],
         installation_gone: false,
     };
-    match store.accept(delivery).await? {
-        Accepted::New => Ok((Change::Done, id)),
-        Accepted::Duplicate | Accepted::Requeued => Ok((Change::NotNow, run.clone())),
-    }
+    store.run_again(run, repetition, entry).await
 }

@@ -512,6 +512,19 @@ pub trait Store: Send + Sync + 'static {
     /// `entry` is appended to the audit log in the same transaction.
     async fn retry_run(&self, run: &RunId, entry: &AuditEntry) -> Result<Change, StoreError>;
 
+    /// Stores `repetition`, whose only run gives the command of the ended run `run` again, unless an
+    /// earlier repetition of `run` has not ended. If that is done, `entry` is appended to the audit
+    /// log in the same transaction. The GUID of every repetition begins with
+    /// [`repetition_prefix`](crate::engine::operate::repetition_prefix).
+    ///
+    /// Returns the run that executes the command: the new one, the earlier repetition, or `run`.
+    async fn run_again(
+        &self,
+        run: &RunId,
+        repetition: NewDelivery,
+        entry: &AuditEntry,
+    ) -> Result<(Change, RunId), StoreError>;
+
     /// Stores a message (JSON) for an unfinished run. A waiting run becomes claimable at once, and
     /// a running one as soon as it parks. Returns false if the run has ended.
     async fn send_message(

@@ -404,6 +404,8 @@ async fn a_command_is_run_again_as_a_new_run() {
         let path = format!("/ui/runs/{}/run-again", stage.saved.id);
         let got = operator.post_from(&[], &path, &[]).await;
         got.says(200, " executes the command again");
+        let got = operator.post_from(&[], &path, &[]).await;
+        got.says(409, " again and has not ended");
         let runs = stage.system.run_to_rest().await;
         let again = runs.last().unwrap();
         assert_eq!(

@@ -102,15 +102,20 @@ async fn running_again_makes_a_new_run_of_the_same_command() {
     let claimed = must_claim(&store, 1).await;
     finish(&store, &claimed, RunOutcome::Succeeded, 2).await;
 
-    let again = change(&store, Action::RunAgain, &id).await;
-    assert_eq!(again.change, Change::Done);
-    assert_ne!(again.run, id);
-    // And once more: each is a run of its own, one after another at the same place.
-    let third = change(&store, Action::RunAgain, &id).await;
-    assert_eq!(state(&store, &third.run).await, State::Blocked);
-    for new in [&again.run, &third.run] {
+    let mut repetitions = Vec::new();
+    // Once a repetition has ended, the command can be given once more.
+    for _ in 0..2 {
+        let again = change(&store, Action::RunAgain, &id).await;
+        assert_eq!(again.change, Change::Done);
+        let new = again.run;
+        assert_ne!(new, id);
+        // A second click, before and after the run is claimed.
+        let second = change(&store, Action::RunAgain, &id).await;
+        assert_eq!((second.change, &second.run), (Change::NotNow, &new));
         let claimed = must_claim(&store, 101).await;
-        assert_eq!(claimed.lease.run, *new);
+        assert_eq!(claimed.lease.run, new);
+        let second = change(&store, Action::RunAgain, &id).await;
+        assert_eq!((second.change, &second.run), (Change::NotNow, &new));
         let mut expected = run.trigger.clone();
         expected.at = at(100);
         expected.repeated = true;
@@ -119,9 +124,10 @@ async fn running_again_makes_a_new_run_of_the_same_command() {
             (claimed.created, claimed.round, claimed.attempt),
             (at(100), 0, 1)
         );
-        assert_eq!(claimed.guid, format!("run-again-{new}"));
+        assert_eq!(claimed.guid, format!("run-again-{id}-{new}"));
         finish(&store, &claimed, RunOutcome::Succeeded, 102).await;
-        assert!(audited(&store, new).await.is_empty());
+        assert!(audited(&store, &new).await.is_empty());
+        repetitions.push(new);
     }
     assert!(claim(&store, 103).await.is_none());
     assert_eq!(state(&store, &id).await, State::Succeeded);
@@ -129,11 +135,11 @@ async fn running_again_makes_a_new_run_of_the_same_command() {
         let why = format!("run {new} executes the command of this run again");
         ["ada".to_owned(), "run-again".to_owned(), why]
     };
-    let entries = [entry(&again.run), entry(&third.run)];
+    let entries: Vec<_> = repetitions.iter().map(entry).collect();
     assert_eq!(audited(&store, &id).await, entries);
     let decisions = store.decisions_at(1, 7, 10).await.unwrap();
     // In whatever order: both were made at the same time.
-    for new in [&again.run, &third.run] {
+    for new in &repetitions {
         let accepted = Verdict::Accepted(vec![new.clone()]);
         let ours = decisions.iter().filter(|one| one.verdict == accepted);
         let sources: Vec<Source> = ours.map(|one| one.source).collect();

@@ -327,6 +327,14 @@ impl Store for FakeStore {
     async fn retry_run(&self, _: &RunId, _: &AuditEntry) -> Outcome<Change> {
         unreachable!()
     }
+    async fn run_again(
+        &self,
+        _: &RunId,
+        _: NewDelivery,
+        _: &AuditEntry,
+    ) -> Outcome<(Change, RunId)> {
+        unreachable!()
+    }
     async fn saved_at(&self, _: &str) -> Outcome<Vec<SavedPlan>> {
         unreachable!()
     }

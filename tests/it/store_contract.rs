@@ -85,6 +85,7 @@ macro_rules! for_each_rule {
             messages::a_run_put_back_in_line_keeps_its_messages
             overview::one_run_is_cancelled_in_every_unfinished_state
             overview::one_failed_or_cancelled_run_is_queued_again
+            overview::a_command_is_given_again_once_at_a_time
             overview::a_run_that_is_queued_again_waits_for_the_active_one
             overview::runs_without_serial_are_cancelled_and_queued_again
             queue::ends_promote_the_next

@@ -537,6 +537,8 @@ impl Connection<'_> {
 pub(super) enum Lock<'a> {
     /// Changing which runs with this `serial` key are active.
     Serial(&'a str),
+    /// Giving the command of this run again.
+    Repeating(&'a RunId),
     /// Counting and recording answers in an installation.
     Answers(u64),
     /// Counting and recording what agents spend.
@@ -560,6 +562,7 @@ impl Lock<'_> {
         let name = match self {
             Self::Serial(key) => format!("planwright serial {key}"),
             Self::Answers(installation) => format!("planwright answers {installation}"),
+            Self::Repeating(run) => format!("planwright repeating {run}"),
             Self::Spending => "planwright spending".to_owned(),
             Self::Output(run) => format!("planwright output {run}"),
             Self::Claims => "planwright claims".to_owned(),

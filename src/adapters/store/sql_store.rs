@@ -19,7 +19,8 @@ use super::history::History;
 use super::postgres::{self, PostgresOptions};
 use super::queries::accept::EncodedDelivery;
 use super::queries::{
-    answers, claim, intake, lease, overview, queue, records, replicas, spending, upkeep, views,
+    accept, answers, claim, intake, lease, overview, queue, records, replicas, spending, upkeep,
+    views,
 };
 use super::sql::Sql;
 use super::sqlite::{self, SqliteOptions};
@@ -459,6 +460,18 @@ impl Store for SqlStore {
         let change = write!(self, queue::retry_run, run, entry)?;
         self.database.wake();
         Ok(change)
+    }
+
+    async fn run_again(
+        &self,
+        run: &RunId,
+        repetition: NewDelivery,
+        entry: &AuditEntry,
+    ) -> Result<(Change, RunId), StoreError> {
+        let repetition = EncodedDelivery::new(repetition)?;
+        let result = write!(self, accept::run_again, run, &repetition, entry)?;
+        self.database.wake();
+        Ok(result)
     }
 
     async fn requeue_failed(&self, place: &str) -> Result<Option<RunId>, StoreError> {

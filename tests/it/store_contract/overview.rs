@@ -7,6 +7,7 @@ use planwright::adapters::store::History;
 use planwright::engine::model::agent::{Spent, Tokens};
 use planwright::engine::model::intake::{DecisionRecord, Subject, Verdict};
 use planwright::engine::model::plan_entry::{PlanEntry, words};
+use planwright::engine::operate::{Action, act};
 use planwright::engine::overview::{
     AuditFilter, DayUsage, Effect, NumberedEntry, Output, PlanFilter, PlanSummary, RunFilter,
     RunSummary, StateFilter, Turn, TurnUsage,
@@ -147,6 +148,36 @@ pub(crate) async fn one_failed_or_cancelled_run_is_queued_again(store: &dyn Stor
         .unwrap();
     assert_eq!(unknown, Change::Unknown);
     assert!(claim(store, 5).await.is_none());
+}
+
+pub(crate) async fn a_command_is_given_again_once_at_a_time(store: &dyn Store) {
+    let serial = new_run(1, 1);
+    let mut beside = new_run(1, 2);
+    beside.trigger.command = Command::Status;
+    beside.serial = None;
+    assert!(beside.trigger.serial().is_none() && serial.trigger.serial().is_some());
+    for (guid, run) in [("a", serial), ("b", beside)] {
+        let id = add(store, guid, 0, run).await;
+        let claimed = must_claim(store, 1).await;
+        finish(store, &claimed, RunOutcome::Succeeded, 2).await;
+        let again = || async {
+            act(store, Action::RunAgain, &id, "ada", at(3))
+                .await
+                .unwrap()
+        };
+        let (one, two, three) = tokio::join!(again(), again(), again());
+        let outcomes = [one, two, three];
+        let done = outcomes.iter().find(|one| one.change == Change::Done);
+        let new = &done.unwrap().run;
+        let others = outcomes.iter().filter(|one| one.change == Change::NotNow);
+        assert_eq!(others.count(), 2, "{outcomes:?}");
+        assert!(outcomes.iter().all(|one| one.run == *new), "{outcomes:?}");
+        assert_eq!(store.audit_of(&id).await.unwrap().len(), 1);
+        let repetition = must_claim(store, 4).await;
+        assert_eq!(repetition.lease.run, *new);
+        finish(store, &repetition, failed(), 5).await;
+        assert!(claim(store, 6).await.is_none());
+    }
 }
 
 pub(crate) async fn a_run_that_is_queued_again_waits_for_the_active_one(store: &dyn Store) {

@@ -8,10 +8,13 @@ use std::collections::HashSet;
 use super::super::errors::WriteError;
 use super::super::sql::{Connection, Lock, Sql, Value, column, json, nullable, number, to_json};
 use super::queue::promote;
+use super::records::audit;
+use super::views::state;
 use crate::engine::model::intake::Source;
 use crate::engine::model::run::RunId;
 use crate::engine::model::time::Millis;
-use crate::engine::store::{Accepted, NewDelivery, NewRun, StoreError};
+use crate::engine::operate::repetition_prefix;
+use crate::engine::store::{Accepted, AuditEntry, Change, NewDelivery, NewRun, StoreError};
 
 /// The GUIDs are sorted on PostgreSQL, so that two processes that store the same ones do not wait
 /// for each other.
@@ -111,6 +114,14 @@ WHERE serial IN (SELECT value FROM ",
     SELECT 1 FROM runs AS earlier
     WHERE earlier.serial = runs.serial AND earlier.state = 'blocked' AND earlier.said_ms < runs.said_ms)"
 );
+
+const STATE_OF: &str = "SELECT state FROM runs WHERE id = $1";
+
+/// The unfinished run of a delivery whose GUID begins with $1, a text that ends with `-`.
+const REPETITION: &str = "
+SELECT runs.id FROM deliveries CROSS JOIN runs
+WHERE guid > $1 AND guid < substr($1, 1, length($1) - 1) || '.' AND runs.delivery = deliveries.id
+  AND state IN ('blocked', 'ready', 'running', 'waiting')";
 
 pub(crate) const CANCEL_INSTALLATION: &str = "
 UPDATE runs
@@ -275,6 +286,40 @@ pub(crate) async fn accept(
         }
     });
     Ok(outcomes.collect())
+}
+
+/// Stores a delivery that gives the command of an ended run again, unless an earlier one has not
+/// ended.
+pub(crate) async fn run_again(
+    connection: &mut Connection<'_>,
+    run: &RunId,
+    repetition: &EncodedDelivery,
+    entry: &AuditEntry,
+) -> Result<(Change, RunId), WriteError> {
+    let serials = repetition
+        .runs
+        .iter()
+        .filter_map(|run| run.serial.as_deref());
+    let locks: Vec<_> = serials
+        .map(Lock::Serial)
+        .chain([Lock::Repeating(run)])
+        .collect();
+    connection.lock(&locks).await?;
+    connection.begin().await?;
+    let Some(row) = connection.row(STATE_OF, &[run.into()]).await? else {
+        return Ok((Change::Unknown, run.clone()));
+    };
+    let prefix = repetition_prefix(run);
+    let earlier = connection.scalar(REPETITION, &[(&prefix).into()]).await?;
+    if !state(&row)?.is_terminal() || earlier.is_some() {
+        let active = earlier.map_or_else(|| run.clone(), RunId);
+        return Ok((Change::NotNow, active));
+    }
+    accept(connection, std::slice::from_ref(repetition)).await?;
+    audit(connection, entry).await?;
+    connection.commit().await?;
+    let new = repetition.runs.first().map_or(run, |new| &new.id);
+    Ok((Change::Done, new.clone()))
 }
 
 /// Concatenated texts, so that one parameter carries them all.

@@ -33,6 +33,8 @@ CREATE TEMP TRIGGER count_effects AFTER UPDATE ON main.effects
     BEGIN UPDATE pulse SET beats = beats + 1 WHERE id = 1; END;
 CREATE TEMP TRIGGER count_messages AFTER INSERT ON main.messages
     BEGIN UPDATE pulse SET beats = beats + 1 WHERE id = 1; END;
+CREATE TEMP TRIGGER count_audit AFTER INSERT ON main.audit
+    BEGIN UPDATE pulse SET beats = beats + 1 WHERE id = 1; END;
 CREATE TEMP TRIGGER count_new_turns AFTER INSERT ON main.spending
     BEGIN UPDATE pulse SET beats = beats + 1 WHERE id = 1; END;
 CREATE TEMP TRIGGER count_turns AFTER UPDATE ON main.spending

@@ -278,17 +278,26 @@ pub(super) async fn act(
             };
             Ok(format!("{text}\n").into_response())
         }
-        Change::Done => Ok(Redirect::to(&format!("/ui/runs/{}", outcome.run)).into_response()),
-        Change::NotNow => Err(Problem::Conflict(match run.view.code {
-            Some(Code::PermissionDenied) if action == Action::Retry => {
-                format!("run {id} was refused for lack of permission; it can only be run again")
-            }
-            _ => format!(
-                "run {id} is {}; {} is not possible then",
-                run.view.state.name(),
-                action.name()
-            ),
-        })),
+        Change::NotNow if outcome.run == run.view.id => {
+            Err(Problem::Conflict(match run.view.code {
+                Some(Code::PermissionDenied) if action == Action::Retry => {
+                    format!("run {id} was refused for lack of permission; it can only be run again")
+                }
+                _ => format!(
+                    "run {id} is {}; {} is not possible then",
+                    run.view.state.name(),
+                    action.name()
+                ),
+            }))
+        }
+        Change::NotNow if session.is_program() => Err(Problem::Conflict(format!(
+            "run {} executes the command of run {id} again and has not ended",
+            outcome.run
+        ))),
+        // Also after a second click: the run that the first one started.
+        Change::Done | Change::NotNow => {
+            Ok(Redirect::to(&format!("/ui/runs/{}", outcome.run)).into_response())
+        }
         Change::Unknown => Err(Problem::NotFound),
     }
 }
