@@ -95,6 +95,10 @@ pub enum Class {
     Finished,
     /// More than one of something: "two".
     Several,
+    /// States that a problem is gone: "works now".
+    Solved,
+    /// Verb of an instruction to a user of a program: "click".
+    Operate,
 }
 
 #[derive(Deserialize)]

@@ -250,7 +250,8 @@ fn heard(
             plans: parts_of(position),
         })
         .collect();
-    listen(&statements, subjects, end)
+    let opener = thread.posts.first().and_then(|post| post.author.as_ref());
+    listen(&statements, subjects, end, opener.map(|author| author.id))
 }
 
 /// Marks plans as replaced if there is a later version.
@@ -401,12 +402,15 @@ fn explain(candidate: &mut Candidate, standing: &Standing, strength: i32, thread
     }
     if let Some(position) = standing.withdrawn {
         add(candidate, 0, format!("withdrawn by {}", who(position)));
-    } else if let Some(position) = standing.rejected {
+    } else if let Some((position, _)) = standing.rejected {
         add(candidate, 0, format!("rejected by {}", who(position)));
     } else if standing.replaced.is_some() {
         add(candidate, 0, "replaced by a later version");
     } else if let [_, .., position] = standing.finished[..] {
         add(candidate, 0, format!("carried out, says {}", who(position)));
+    }
+    if let Some(position) = standing.solved {
+        add(candidate, 0, format!("solved the problem, says {}", who(position)));
     }
     if !standing.amended.is_empty() {
         let names: Vec<String> = standing.amended.iter().map(|at| who(*at)).collect();

@@ -49,7 +49,7 @@ impl Case<'_> {
             return (vec![one], Verdict::Plan);
         }
         let live: Vec<usize> = (0..self.good.len())
-            .filter(|at| !self.standing[*at].gone())
+            .filter(|at| !self.is_gone(*at) && !self.is_answer(*at))
             .collect();
         if let Some(decided) = self.chosen(&live) {
             return decided;
@@ -100,18 +100,66 @@ impl Case<'_> {
             && !supported(&self.good[at], self.strengths[at], self.requester)
     }
 
+    /// Whether the plan was withdrawn, rejected, replaced or carried out. The author of another plan
+    /// argues for it and does not decide.
+    fn is_gone(&self, at: usize) -> bool {
+        let standing = &self.standing[at];
+        let Some((position, Some(by))) = standing.rejected else {
+            return standing.gone();
+        };
+        let others = Standing {
+            rejected: None,
+            ..standing.clone()
+        };
+        let argues = self.subjects.iter().enumerate().any(|(other, subject)| {
+            other != at
+                && subject.author == Some(by)
+                && subject.post < position
+                && !self.standing[other].gone()
+        });
+        others.gone() || !argues
+    }
+
+    /// Whether the text answered a question: the author of the conversation says that the problem
+    /// is solved, and nothing else says that the text is a plan.
+    fn is_answer(&self, at: usize) -> bool {
+        self.standing[at].solved.is_some()
+            && self.standing[at].chosen.is_empty()
+            && !self.good[at].has_reason(Reason::identifies_plan)
+    }
+
+    /// Whether somebody would decide for another plan after the decision for this one.
+    fn is_contested(&self, one: usize, live: &[usize]) -> bool {
+        let chosen = &self.standing[one].chosen;
+        let first = chosen.iter().map(|(position, _)| *position).min();
+        live.iter().any(|other| {
+            let preferred = &self.standing[*other].preferred;
+            *other != one
+                && preferred.iter().any(|(position, by)| {
+                    Some(*position) > first && chosen.iter().all(|(_, chooser)| chooser != by)
+                })
+        })
+    }
+
     /// Returns the result if somebody has decided for a plan.
     fn chosen(&self, live: &[usize]) -> Option<(Vec<usize>, Verdict)> {
-        let chosen: Vec<usize> = live
-            .iter()
-            .copied()
-            .filter(|at| {
-                // Authors who prefer their own plan do not decide, unless they gave the command.
-                let author = self.subjects[*at].author;
-                let counts = |by: Option<u64>| by != author || by == Some(self.requester);
-                self.standing[*at].chosen.iter().any(|(_, by)| counts(*by))
-            })
-            .collect();
+        let is_chosen = |at: &usize| {
+            // Authors who prefer their own plan do not decide, unless they gave the command.
+            let author = self.subjects[*at].author;
+            let counts = |by: Option<u64>| by != author || by == Some(self.requester);
+            self.standing[*at].chosen.iter().any(|(_, by)| counts(*by))
+        };
+        let mut chosen: Vec<usize> = live.iter().copied().filter(is_chosen).collect();
+        // Who decided for one of these and rejects a plan that somebody else decided for.
+        let disputed = (0..self.good.len()).filter(|at| {
+            let rejected = self.standing[*at].rejected;
+            let by_chooser = |one: &usize| {
+                let mut choosers = self.standing[*one].chosen.iter();
+                choosers.any(|(_, by)| Some(*by) == rejected.map(|(_, by)| by))
+            };
+            !live.contains(at) && is_chosen(at) && chosen.iter().any(by_chooser)
+        });
+        chosen.extend(disputed.collect::<Vec<_>>());
         let by_requester: Vec<usize> = chosen
             .iter()
             .copied()
@@ -123,8 +171,20 @@ impl Case<'_> {
             })
             .collect();
         match (by_requester.as_slice(), chosen.as_slice()) {
-            ([one], _) | ([], [one]) => Some((vec![*one], Verdict::Plan)),
+            ([one], _) => Some((vec![*one], Verdict::Plan)),
+            ([], [one]) if !self.is_contested(*one, live) => Some((vec![*one], Verdict::Plan)),
             ([], []) => None,
+            ([], [_]) => {
+                let mut many = live.to_vec();
+                many.retain(|at| {
+                    let standing = &self.standing[*at];
+                    !standing.chosen.is_empty() || !standing.preferred.is_empty()
+                });
+                many.sort_by_key(|at| Reverse(self.strengths[*at]));
+                let among = many.len();
+                let why = "people decided for different ones".to_owned();
+                Some((many, Verdict::Unclear { among, why }))
+            }
             _ => {
                 let mut many = if by_requester.len() > 1 {
                     by_requester

@@ -117,6 +117,9 @@ pub(super) fn score(text: &str, elements: &[Element], start: usize) -> Vec<(i32,
     if own_title && headings.title.is_none() {
         reasons.add(8, "has a title");
     }
+    if own_title && elements.first().is_some_and(reports) {
+        reasons.add(FINISHED, "its title says that it is done");
+    }
     if headings.titles > 1 {
         reasons.add(-10, format!("contains {} plans", headings.titles));
     }
@@ -221,6 +224,27 @@ pub(super) fn announced(elements: &[Element], blocks: &Range<usize>) -> Vec<(i32
     reasons.0
 }
 
+/// Whether a code span is a command for a shell: the name of a program and an argument.
+fn is_command(code: &str) -> bool {
+    const PROGRAMS: [&str; 28] = [
+        "apt", "apt-get", "brew", "cargo", "cd", "chmod", "curl", "dnf", "docker", "export", "git",
+        "go", "make", "mvn", "npm", "npx", "pip", "pip3", "pnpm", "python", "python3", "rm", "ssh",
+        "sudo", "systemctl", "wget", "wsl", "yarn",
+    ];
+    let mut words = code.trim_start_matches(['$', ' ']).split_whitespace();
+    words.next().is_some_and(|first| PROGRAMS.contains(&first)) && words.next().is_some()
+}
+
+/// Whether a title ends with a participle or a check mark: "Toast overlap fixed ✅".
+fn reports(title: &Element) -> bool {
+    let words = title.words();
+    title.text.ends_with(['✅', '✔', '☑'])
+        || title
+            .phrases
+            .all(Class::Done)
+            .any(|done| done.start > words.start && done.end >= words.end)
+}
+
 /// Whether the paragraph is a labelled line of another kind of document, such as `Present: …`.
 fn is_other_label(element: &Element) -> bool {
     let start = element.words().start;
@@ -298,17 +322,20 @@ fn voice(series: &Series, elements: &[Element], leads: bool, reasons: &mut Reaso
     if share(voice.done) >= 40 && voice.done > voice.actions {
         reasons.add(-24, format!("{} of {read} say what was done", voice.done));
     }
+    let spans = || elements.iter().flat_map(|element| &element.code_spans);
+    let commands = spans().filter(|code| is_command(code)).count();
+    let operations = voice.operations.max(commands.min(read));
+    if share(operations) >= 50 {
+        let why = format!("{operations} of {read} tell a user what to type or click");
+        reasons.add(-40, why);
+    }
     if share(voice.wants) >= 50 {
         reasons.add(-24, format!("{} of {read} say what is wanted", voice.wants));
     }
     if series.ticked * 2 >= series.steps.len() && series.ticked > 0 {
         reasons.add(-40, format!("{} of {read} are done", series.ticked));
     }
-    let spans: usize = elements
-        .iter()
-        .map(|element| element.code_spans.len())
-        .sum();
-    let names_code = spans * 2 >= read;
+    let names_code = spans().count() * 2 >= read;
     if series.form == Form::Bullets && share(voice.actions) < 25 && !leads && !names_code {
         reasons.add(-8, "bullets that do not say what to do");
     }

@@ -56,6 +56,8 @@ pub(super) struct Voice {
     pub(super) done: usize,
     /// Number of steps that contain a question.
     pub(super) questions: usize,
+    /// Number of steps that tell a user what to type or click.
+    pub(super) operations: usize,
     /// Number of steps that state a wish.
     pub(super) wants: usize,
     /// Number of steps that begin with a price or a time of day.
@@ -108,6 +110,11 @@ impl Series {
                     .any(|found| found.end + 1 >= words.end);
             voice.done += usize::from(done);
             voice.actions += usize::from(!done && near(Class::Action));
+            let operation = phrases.begins(Class::Operate, words.start).is_some()
+                || phrases
+                    .all(Class::Operate)
+                    .any(|found| found.end + 1 >= words.end);
+            voice.operations += usize::from(operation);
             voice.wants += usize::from(phrases.has(Class::Want));
             voice.questions += usize::from(step.contains(['?', '？']));
             voice.figures += usize::from(figure(step));

@@ -25,8 +25,8 @@ pub(super) struct Standing {
     pub(super) approved: Vec<(usize, Option<u64>)>,
     /// Posts and accounts of people who decide for the plan.
     pub(super) chosen: Vec<(usize, Option<u64>)>,
-    /// The last post that rejects the plan.
-    pub(super) rejected: Option<usize>,
+    /// The last post that rejects the plan, and its author's account.
+    pub(super) rejected: Option<(usize, Option<u64>)>,
     /// The post in which the author withdraws the plan.
     pub(super) withdrawn: Option<usize>,
     /// Posts that report finished work. A single one may be about something else.
@@ -35,6 +35,10 @@ pub(super) struct Standing {
     pub(super) replaced: Option<usize>,
     /// Posts that change or extend the plan.
     pub(super) amended: Vec<usize>,
+    /// Posts and accounts of people who would decide for the plan.
+    pub(super) preferred: Vec<(usize, Option<u64>)>,
+    /// The post in which the author of the conversation says that the problem is solved.
+    pub(super) solved: Option<usize>,
     /// Posts and accounts of people who name the plan without objecting to it.
     pub(super) named: Vec<(usize, Option<u64>)>,
 }
@@ -63,9 +67,15 @@ pub(super) struct Statement<'a> {
 }
 
 /// Evaluates what `statements` say about `subjects`, which are in chronological order. `command` is
-/// the position of the command's own comment.
-pub(super) fn listen(statements: &[Statement<'_>], subjects: &[Subject], command: usize) -> Heard {
+/// the position of the command's own comment, and `opener` the account that began the conversation.
+pub(super) fn listen(
+    statements: &[Statement<'_>],
+    subjects: &[Subject],
+    command: usize,
+    opener: Option<u64>,
+) -> Heard {
     let mut talk = Talk {
+        opener,
         subjects,
         standing: vec![Standing::default(); subjects.len()],
         exclusive: exclusive(subjects),
@@ -145,6 +155,8 @@ struct Talk<'s> {
     undecided: Option<usize>,
     /// Position of the command's own comment.
     command: usize,
+    /// Account of the author of the conversation.
+    opener: Option<u64>,
     /// Number of quotes looked up so far.
     quotes: usize,
 }
@@ -237,6 +249,18 @@ impl Talk<'_> {
             };
             verbs.push((Verb::Choose, at, false));
         }
+        if phrases.has(Class::Solved)
+            && !phrases.has(Class::Negation)
+            && !asks
+            && author.is_some()
+            && author == self.opener
+        {
+            for (standing, subject) in self.standing.iter_mut().zip(self.subjects) {
+                if subject.post < position && subject.author != author {
+                    standing.solved = Some(position);
+                }
+            }
+        }
         let targets = self.targets(position, author, sentence, &phrases, &verbs);
         let before = |at: &usize| self.subjects[*at].post < position;
         let last = (0..self.subjects.len()).rev().find(before);
@@ -316,7 +340,12 @@ impl Talk<'_> {
                 continue;
             };
             let verb = match verb {
-                Verb::Choose if wish && !negated => Verb::Approve,
+                Verb::Choose if wish && !negated => {
+                    if self.subjects[*subject].author != author {
+                        self.standing[*subject].preferred.push((position, author));
+                    }
+                    Verb::Approve
+                }
                 other => *other,
             };
             self.apply(position, author, verb, *negated, *subject);
@@ -448,7 +477,7 @@ impl Talk<'_> {
             // Authors withdraw a plan explicitly; doubts about one's own plan do not reject it.
             (Verb::Reject, false) if own => {}
             (Verb::Reject | Verb::Withdraw, false) | (Verb::Approve | Verb::Choose, true) => {
-                standing.rejected = Some(position);
+                standing.rejected = Some((position, author));
                 standing.approved.retain(|(_, by)| *by != author);
                 standing.chosen.retain(|(_, by)| *by != author);
             }
