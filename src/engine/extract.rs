@@ -145,6 +145,8 @@ struct Found {
     detail: bool,
     /// Source of the title.
     title: Title,
+    /// The paragraph that announces the plan and is not part of it, or an empty text.
+    announcement: String,
 }
 
 /// The part of a multi-part plan that a text claims to be.
@@ -157,6 +159,11 @@ enum Part {
 }
 
 impl Found {
+    /// Returns the text with the paragraph that announces it.
+    fn announced_text(&self) -> String {
+        format!("{}{}", self.announcement, self.candidate.text)
+    }
+
     /// Returns the candidate with the position, author and permalink of its post.
     fn at(self, position: usize, author: Option<&Actor>, url: &str) -> Self {
         let parts = self.parts.into_iter().map(|(_, span)| (position, span));
@@ -425,6 +432,7 @@ fn in_post(text: &str, elements: &[Element], post: Option<u64>) -> Vec<Found> {
         part: None,
         detail: false,
         title: Title::Own,
+        announcement: String::new(),
     };
     let mut plans = plans_in_blocks(text);
     plans.retain(|plan| !plan.trim().is_empty());
@@ -451,6 +459,7 @@ fn in_post(text: &str, elements: &[Element], post: Option<u64>) -> Vec<Found> {
             let score = region.points();
             let Region {
                 span,
+                announcement,
                 heading,
                 whole,
                 label,
@@ -464,7 +473,7 @@ fn in_post(text: &str, elements: &[Element], post: Option<u64>) -> Vec<Found> {
             };
             let candidate = Candidate {
                 source,
-                text: text[span.clone()].to_owned(),
+                text: text[announcement.end..span.end].to_owned(),
                 title: None,
                 score,
                 reasons,
@@ -472,6 +481,7 @@ fn in_post(text: &str, elements: &[Element], post: Option<u64>) -> Vec<Found> {
                 url: None,
             };
             Found {
+                announcement: text[announcement].to_owned(),
                 replaces: about.replaces,
                 part: about.part.filter(|_| index == 0),
                 detail: about.detail,

@@ -145,7 +145,7 @@ fn linked(thread: &Conversation) -> HashSet<u64> {
 /// Labels plans in separate posts that begin with different letters: `A – priority numbers`.
 fn letters(good: &mut [Found]) {
     let letter = |it: &Found| {
-        let folded = fold(it.candidate.text.lines().next()?);
+        let folded = fold(it.announced_text().lines().next()?);
         let text = folded.trim_start_matches(|c: char| !c.is_alphanumeric());
         let first = text.chars().next().filter(|c| c.is_alphabetic())?;
         let behind = text[first.len_utf8()..].trim_start();
@@ -164,7 +164,7 @@ fn letters(good: &mut [Found]) {
 }
 
 fn subject(found: &Found, thread: &Conversation) -> Subject {
-    let text = fold(&found.candidate.text);
+    let text = fold(&found.announced_text());
     let title = found.title().map(|title| fold(&title)).unwrap_or_default();
     let common = telling_words(&fold(&thread.title));
     let plain: HashSet<String> = Phrases::of(&title)

@@ -22,6 +22,9 @@ const MAX_HEADS: usize = 200;
 pub(super) struct Region {
     /// Byte range in the post.
     pub(super) span: Range<usize>,
+    /// Byte range of the paragraph at its start that announces the plan and is not part of it; empty
+    /// if there is none.
+    pub(super) announcement: Range<usize>,
     /// Heading at the start of the part.
     pub(super) heading: Option<String>,
     /// Whether the part is the whole post.
@@ -83,6 +86,16 @@ pub(super) struct Search<'a> {
     all: bool,
 }
 
+/// Whether a paragraph only announces the list or table below it: "Todo for me:".
+fn announces(first: &Element, second: &Element) -> bool {
+    first.kind == ElementKind::Paragraph
+        && !first.is_bold_line()
+        && first.text.trim_end().ends_with([':', '：'])
+        && !first.begins(Class::Plan)
+        && !first.begins(Class::Marker)
+        && matches!(second.kind, ElementKind::List { .. } | ElementKind::Table { .. })
+}
+
 fn finished(
     text: &str,
     elements: &[Element],
@@ -101,9 +114,14 @@ fn finished(
         .map(|element| heading_text(&text[element.span.clone()]));
     let mut reasons = score::score(&text[span.clone()], part, span.start);
     reasons.extend(score::announced(elements, &blocks));
+    let announcement = match part {
+        [first, second, ..] if announces(first, second) => span.start..second.span.start,
+        _ => span.start..span.start,
+    };
     Region {
         reasons,
         span,
+        announcement,
         heading,
         whole,
         label,
@@ -163,6 +181,7 @@ impl Search<'_> {
                 }
                 let region = finished(text, &parts, 0..parts.len(), None, true);
                 (region.points() >= MIN_SCORE).then_some(Region {
+                    announcement: inner.start..inner.start + region.announcement.end,
                     span: inner,
                     whole: false,
                     ..region
