@@ -99,6 +99,8 @@ pub enum Class {
     Solved,
     /// Verb of an instruction to a user of a program: "click".
     Operate,
+    /// Head of a table's column with the person who does a task: "who".
+    Owner,
 }
 
 #[derive(Deserialize)]

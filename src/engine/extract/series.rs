@@ -115,7 +115,8 @@ impl Series {
                     .all(Class::Operate)
                     .any(|found| found.end + 1 >= words.end);
             voice.operations += usize::from(operation);
-            voice.wants += usize::from(phrases.has(Class::Want));
+            // "I'd change what has to change" is no wish.
+            voice.wants += usize::from(phrases.has(Class::Want) && !phrases.has(Class::Me));
             voice.questions += usize::from(step.contains(['?', '？']));
             voice.figures += usize::from(figure(step));
             voice.characters += step.chars().count();
@@ -251,6 +252,11 @@ fn tables(elements: &[Element]) -> Vec<Series> {
                 step_number(cell) == Some(number) || cell.trim() == number.to_string()
             })
         });
+        let owned = body.len() >= 3
+            && header.iter().any(|cell| {
+                let phrases = Phrases::of(cell);
+                phrases.is(Class::Owner, words(cell))
+            });
         let named = header.iter().any(|cell| {
             let phrases = Phrases::of(cell);
             phrases.has(Class::Step) || phrases.has(Class::Action)
@@ -268,8 +274,13 @@ fn tables(elements: &[Element]) -> Vec<Series> {
             .iter()
             .filter_map(|row| row.get(column).cloned())
             .collect();
-        let mut series = Series::new(Form::Table, at..at + 1, counted || numbers, steps);
+        let mut series = Series::new(Form::Table, at..at + 1, false, steps);
         series.count = body.len();
+        let owned = owned && {
+            let voice = series.voice();
+            voice.figures == 0 && voice.done == 0 && voice.characters >= 12 * body.len()
+        };
+        series.numbered = counted || numbers || owned;
         // Accept a column of tasks next to other columns, e.g. dates or names.
         let acts = || {
             let voice = series.voice();
@@ -278,7 +289,7 @@ fn tables(elements: &[Element]) -> Vec<Series> {
                 && voice.figures == 0
                 && voice.characters >= 12 * body.len()
         };
-        (counted || numbers || named || acts()).then_some(series)
+        (series.numbered || named || acts()).then_some(series)
     };
     elements.iter().enumerate().filter_map(table).collect()
 }
@@ -422,10 +433,20 @@ fn lines(elements: &[Element]) -> Vec<Series> {
             continue;
         }
         if marked.is_empty() || (marked.len() < 2 && !first_marked) {
-            let bridges = matches!(
-                element.kind,
-                ElementKind::List { .. } | ElementKind::Code(_) | ElementKind::Table(_)
-            );
+            let bridges = match element.kind {
+                ElementKind::List { .. } | ElementKind::Code(_) | ElementKind::Table(_) => true,
+                // Paragraphs below a short line with a number, up to the line with the next one.
+                ElementKind::Paragraph => open.as_ref().is_some_and(|it| {
+                    it.steps.last().is_some_and(|last| {
+                        let next = step_number(last).map(|number| number + 1);
+                        next.is_some() && heads(last) && {
+                            let mut rest = elements[at..].iter();
+                            rest.any(|it| heads(&it.text) && step_number(&it.text) == next)
+                        }
+                    })
+                }),
+                _ => false,
+            };
             if !bridges {
                 found.extend(open.take());
             }
@@ -440,6 +461,14 @@ fn lines(elements: &[Element]) -> Vec<Series> {
     found.extend(open);
     found.retain(|series| series.count >= 2);
     found
+}
+
+/// Whether a line can be the head of the paragraphs below it: short, and not a sentence.
+fn heads(line: &str) -> bool {
+    let line = line.trim();
+    !line.contains('\n')
+        && line.chars().count() <= 60
+        && !line.ends_with(['.', '。', ';', '；', ',', '，', '!', '！', '?', '？'])
 }
 
 fn is_marked(line: &str) -> bool {
