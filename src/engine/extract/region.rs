@@ -417,13 +417,14 @@ impl Search<'_> {
                 all: false,
             };
             if !held.series.is_empty()
-                && let Some(region) = held.single()
+                && let Some(mut region) = held.single()
                 && best
                     .as_ref()
                     .is_none_or(|best| best.points() < region.points())
             {
                 let title = match self.summary_title(from) {
                     Some(title) if own_title(&self.text[region.span.clone()]).is_none() => {
+                        region.reasons.push((22, Reason::Title(title.clone())));
                         Title::PromptInput(Some(title))
                     }
                     _ => region.title,
