@@ -20,7 +20,7 @@ pub(super) const POSSIBLE: i32 = 18;
 /// Points for advice in the sentences that introduce a text.
 const ADVICE: i32 = -24;
 /// Points for a report of finished work in these sentences.
-const FINISHED: i32 = -40;
+const FINISHED: i32 = -60;
 
 /// Normalised phrases in automatically generated posts.
 const TEMPLATES: [&str; 34] = [
@@ -118,7 +118,7 @@ pub(super) fn score(text: &str, elements: &[Element], start: usize) -> Vec<(i32,
         reasons.add(8, "has a title");
     }
     if own_title && elements.first().is_some_and(reports) {
-        reasons.add(FINISHED, "its title says that it is done");
+        reasons.add(-40, "its title says that it is done");
     }
     if headings.titles > 1 {
         reasons.add(-10, format!("contains {} plans", headings.titles));
@@ -220,6 +220,10 @@ pub(super) fn announced(elements: &[Element], blocks: &Range<usize>) -> Vec<(i32
     }
     if says(Class::Finished, Class::Plan) {
         reasons.add(FINISHED, "reports what was done");
+    }
+    let above = &elements[blocks.start.saturating_sub(2)..blocks.start];
+    if above.iter().any(is_other_label) {
+        reasons.add(-24, "is below a line of some other document");
     }
     reasons.0
 }

@@ -293,10 +293,14 @@ impl Talk<'_> {
             return;
         }
         if phrases.has(Class::DropAll) && targets.is_empty() && position != self.command {
-            for at in 0..self.subjects.len() {
-                if self.subjects[at].post < position {
-                    self.apply(position, author, Verb::Reject, false, at);
-                }
+            let earlier = |at: &usize| self.subjects[*at].post < position;
+            let earlier: Vec<usize> = (0..self.subjects.len()).filter(earlier).collect();
+            let own = |at: &usize| author.is_some() && self.subjects[*at].author == author;
+            // Authors who compare their plan with others do not withdraw it.
+            let all_own = earlier.iter().all(own);
+            let verb = if all_own { Verb::Withdraw } else { Verb::Reject };
+            for at in earlier {
+                self.apply(position, author, verb, false, at);
             }
             return;
         }
