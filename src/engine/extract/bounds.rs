@@ -3,6 +3,7 @@
 use super::element::ElementKind;
 use super::heading::Role;
 use super::region::Search;
+use crate::formats::plan::title::plain_title;
 use crate::formats::vocabulary::Class;
 
 impl Search<'_> {
@@ -24,7 +25,9 @@ impl Search<'_> {
                     && above.text[above.bold..]
                         .trim_start()
                         .starts_with([':', '：']);
-                (leads && first || above.is_bold_line() || label || self.names(from - 1))
+                let source = &self.text[above.span.clone()];
+                let title = first && plain_title(source).is_some();
+                (leads && first || title || above.is_bold_line() || label || self.names(from - 1))
                     && !self.is_command(from - 1)
             };
             if !sentence {

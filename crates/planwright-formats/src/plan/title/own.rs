@@ -40,6 +40,10 @@ pub fn own_title(text: &str) -> Option<String> {
                 heading(2)
             }
         })
+        .or_else(|| match blocks.as_slice() {
+            [first, _, ..] => descriptive_title(plain_title(first.paragraph()?)?),
+            _ => None,
+        })
         .or_else(|| descriptive_title(fields.get("title")?.as_str()?))
         .map(|title| truncate_chars(&title, MAX_TITLE_CHARS))
 }
@@ -111,6 +115,25 @@ fn title_line(block: &Block, source: &str) -> Option<String> {
         && first.chars().count() <= MAX_LINE_CHARS
         && !first.ends_with(':');
     marked.then(|| descriptive_title(first))?
+}
+
+/// Returns a paragraph that can be a title although it is not marked as one: a short line of several
+/// words that begins with a capital letter and is neither a sentence nor said to somebody.
+pub fn plain_title(paragraph: &str) -> Option<&str> {
+    let line = paragraph.trim();
+    let length = line.chars().count();
+    let folded = fold(line);
+    let phrases = Phrases::of(&folded);
+    let talks = [Class::Before, Class::After, Class::Lead, Class::Me, Class::Theirs, Class::First]
+        .into_iter()
+        .any(|class| phrases.has(class));
+    let is_title = (10..=80).contains(&length)
+        && !line.contains(['\n', ',', '@'])
+        && line.contains(' ')
+        && line.starts_with(char::is_uppercase)
+        && line.ends_with(|c: char| c.is_alphanumeric() || "\"`)”“»".contains(c))
+        && !talks;
+    is_title.then_some(line)
 }
 
 /// Returns the text of a paragraph of one line that is entirely bold.
