@@ -54,7 +54,7 @@ fn the_right_plan_is_chosen_as_often_as_before() {
     let tune = tally("tune");
     assert!(tune.all >= 150, "{}", tune.all);
     assert!(
-        share(tune.right, tune.all) >= 830,
+        share(tune.right, tune.all) >= 900,
         "{} of {}",
         tune.right,
         tune.all
@@ -62,13 +62,13 @@ fn the_right_plan_is_chosen_as_often_as_before() {
     let test = tally("test");
     assert!(test.all >= 150, "{}", test.all);
     assert!(
-        share(test.right, test.all) >= 730,
+        share(test.right, test.all) >= 755,
         "{} of {}",
         test.right,
         test.all
     );
     assert!(
-        share(test.wrong, test.all) <= 80,
+        share(test.wrong, test.all) <= 60,
         "{} of {}",
         test.wrong,
         test.all

@@ -410,7 +410,11 @@ fn explain(candidate: &mut Candidate, standing: &Standing, strength: i32, thread
         add(candidate, 0, format!("carried out, says {}", who(position)));
     }
     if let Some(position) = standing.solved {
-        add(candidate, 0, format!("solved the problem, says {}", who(position)));
+        add(
+            candidate,
+            0,
+            format!("solved the problem, says {}", who(position)),
+        );
     }
     if !standing.amended.is_empty() {
         let names: Vec<String> = standing.amended.iter().map(|at| who(*at)).collect();

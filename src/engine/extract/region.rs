@@ -93,7 +93,10 @@ fn announces(first: &Element, second: &Element) -> bool {
         && first.text.trim_end().ends_with([':', '：'])
         && !first.begins(Class::Plan)
         && !first.begins(Class::Marker)
-        && matches!(second.kind, ElementKind::List { .. } | ElementKind::Table { .. })
+        && matches!(
+            second.kind,
+            ElementKind::List { .. } | ElementKind::Table { .. }
+        )
 }
 
 fn finished(
@@ -120,10 +123,10 @@ fn finished(
     };
     Region {
         reasons,
+        whole: whole && announcement.is_empty(),
         span,
         announcement,
         heading,
-        whole,
         label,
         title: Title::Own,
     }

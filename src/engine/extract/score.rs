@@ -231,9 +231,34 @@ pub(super) fn announced(elements: &[Element], blocks: &Range<usize>) -> Vec<(i32
 /// Whether a code span is a command for a shell: the name of a program and an argument.
 fn is_command(code: &str) -> bool {
     const PROGRAMS: [&str; 28] = [
-        "apt", "apt-get", "brew", "cargo", "cd", "chmod", "curl", "dnf", "docker", "export", "git",
-        "go", "make", "mvn", "npm", "npx", "pip", "pip3", "pnpm", "python", "python3", "rm", "ssh",
-        "sudo", "systemctl", "wget", "wsl", "yarn",
+        "apt",
+        "apt-get",
+        "brew",
+        "cargo",
+        "cd",
+        "chmod",
+        "curl",
+        "dnf",
+        "docker",
+        "export",
+        "git",
+        "go",
+        "make",
+        "mvn",
+        "npm",
+        "npx",
+        "pip",
+        "pip3",
+        "pnpm",
+        "python",
+        "python3",
+        "rm",
+        "ssh",
+        "sudo",
+        "systemctl",
+        "wget",
+        "wsl",
+        "yarn",
     ];
     let mut words = code.trim_start_matches(['$', ' ']).split_whitespace();
     words.next().is_some_and(|first| PROGRAMS.contains(&first)) && words.next().is_some()

@@ -298,7 +298,11 @@ impl Talk<'_> {
             let own = |at: &usize| author.is_some() && self.subjects[*at].author == author;
             // Authors who compare their plan with others do not withdraw it.
             let all_own = earlier.iter().all(own);
-            let verb = if all_own { Verb::Withdraw } else { Verb::Reject };
+            let verb = if all_own {
+                Verb::Withdraw
+            } else {
+                Verb::Reject
+            };
             for at in earlier {
                 self.apply(position, author, verb, false, at);
             }

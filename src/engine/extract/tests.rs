@@ -197,8 +197,8 @@ fn conversations() {
         ),
         (
             "plan-behind-announcement",
-            whole(1),
-            "Here is my plan:",
+            section(1, None),
+            "1. Measure where the time goes, with `bench/start.rs`",
             "3. Clear the cache when an article changes",
         ),
         (
@@ -227,6 +227,20 @@ fn conversations() {
             "Do you want TSV as well?",
         ),
         ("bug-report-is-no-plan", None, "", ""),
+        ("answer-that-solved-the-problem", None, "", ""),
+        ("instructions-to-a-user", None, "", ""),
+        (
+            "short-line-is-the-title",
+            section(1, None),
+            "Index the titles with trigrams",
+            "3. Benchmark with the ten most frequent searches",
+        ),
+        (
+            "chosen-by-a-word-of-the-announcement",
+            section(2, None),
+            "1. Write the graph to `.tool/graph.bin` with a checksum",
+            "3. CI keeps the file between jobs",
+        ),
         ("pull-request-template-is-no-plan", None, "", ""),
         ("talk-is-no-plan", None, "", ""),
         ("pricing-plan-is-no-plan", None, "", ""),

@@ -124,9 +124,16 @@ pub fn plain_title(paragraph: &str) -> Option<&str> {
     let length = line.chars().count();
     let folded = fold(line);
     let phrases = Phrases::of(&folded);
-    let talks = [Class::Before, Class::After, Class::Lead, Class::Me, Class::Theirs, Class::First]
-        .into_iter()
-        .any(|class| phrases.has(class));
+    let talks = [
+        Class::Before,
+        Class::After,
+        Class::Lead,
+        Class::Me,
+        Class::Theirs,
+        Class::First,
+    ]
+    .into_iter()
+    .any(|class| phrases.has(class));
     let is_title = (10..=80).contains(&length)
         && !line.contains(['\n', ',', '@'])
         && line.contains(' ')
