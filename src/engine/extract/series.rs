@@ -6,6 +6,9 @@ use super::element::{Element, ElementKind, Item};
 use crate::formats::plan::steps::{ends_number, numbered_start};
 use crate::formats::vocabulary::{Class, Phrases, words};
 
+/// Maximum number of blocks below a line that is the head of a step.
+const MAX_BODY: usize = 20;
+
 /// The notation of a series of steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
@@ -412,6 +415,15 @@ fn bold(elements: &[Element]) -> Vec<Series> {
 fn lines(elements: &[Element]) -> Vec<Series> {
     let mut found: Vec<Series> = Vec::new();
     let mut open: Option<Series> = None;
+    let numbers: Vec<Option<usize>> = elements
+        .iter()
+        .map(|it| {
+            Some(&*it.text)
+                .filter(|text| heads(text))
+                .and_then(step_number)
+        })
+        .collect();
+    let heads_below = |at: usize| numbers[at..].iter().take(MAX_BODY);
     for (at, element) in elements.iter().enumerate() {
         let marked: Vec<&str> = match element.kind {
             ElementKind::Paragraph => element
@@ -437,13 +449,12 @@ fn lines(elements: &[Element]) -> Vec<Series> {
                 ElementKind::List { .. } | ElementKind::Code(_) | ElementKind::Table(_) => true,
                 // Paragraphs below a short line with a number, up to the line with the next one.
                 ElementKind::Paragraph => open.as_ref().is_some_and(|it| {
-                    it.steps.last().is_some_and(|last| {
-                        let next = step_number(last).map(|number| number + 1);
-                        next.is_some() && heads(last) && {
-                            let mut rest = elements[at..].iter();
-                            rest.any(|it| heads(&it.text) && step_number(&it.text) == next)
-                        }
-                    })
+                    let last = it.steps.last().filter(|last| heads(last));
+                    let next = last
+                        .and_then(|last| step_number(last))
+                        .map(|number| number + 1);
+                    let mut near = heads_below(at);
+                    next.is_some() && near.any(|number| *number == next)
                 }),
                 _ => false,
             };
