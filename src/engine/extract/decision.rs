@@ -152,12 +152,17 @@ impl Case<'_> {
         let mut chosen: Vec<usize> = live.iter().copied().filter(is_chosen).collect();
         // Who decided for one of these and rejects a plan that somebody else decided for.
         let disputed = (0..self.good.len()).filter(|at| {
-            let rejected = self.standing[*at].rejected;
+            let standing = &self.standing[*at];
+            let rejected = standing.rejected;
             let by_chooser = |one: &usize| {
                 let mut choosers = self.standing[*one].chosen.iter();
                 choosers.any(|(_, by)| Some(*by) == rejected.map(|(_, by)| by))
             };
-            !live.contains(at) && is_chosen(at) && chosen.iter().any(by_chooser)
+            !live.contains(at)
+                && standing.withdrawn.is_none()
+                && standing.replaced.is_none()
+                && is_chosen(at)
+                && chosen.iter().any(by_chooser)
         });
         chosen.extend(disputed.collect::<Vec<_>>());
         let by_requester: Vec<usize> = chosen
@@ -170,6 +175,14 @@ impl Case<'_> {
                     .any(|(_, by)| *by == Some(self.requester))
             })
             .collect();
+        let differ = |many: Vec<usize>| {
+            let among = many.len();
+            let why = "people decided for different ones".to_owned();
+            Some((many, Verdict::Unclear { among, why }))
+        };
+        let by_strength = |many: &mut Vec<usize>| {
+            many.sort_by_key(|at| Reverse(self.strengths[*at]));
+        };
         match (by_requester.as_slice(), chosen.as_slice()) {
             ([one], _) => Some((vec![*one], Verdict::Plan)),
             ([], [one]) if !self.is_contested(*one, live) => Some((vec![*one], Verdict::Plan)),
@@ -180,10 +193,8 @@ impl Case<'_> {
                     let standing = &self.standing[*at];
                     !standing.chosen.is_empty() || !standing.preferred.is_empty()
                 });
-                many.sort_by_key(|at| Reverse(self.strengths[*at]));
-                let among = many.len();
-                let why = "people decided for different ones".to_owned();
-                Some((many, Verdict::Unclear { among, why }))
+                by_strength(&mut many);
+                differ(many)
             }
             _ => {
                 let mut many = if by_requester.len() > 1 {
@@ -191,14 +202,12 @@ impl Case<'_> {
                 } else {
                     chosen
                 };
-                many.sort_by_key(|at| Reverse(self.strengths[*at]));
+                by_strength(&mut many);
                 let votes = |at: usize| self.standing[at].chosen.len();
                 if votes(many[0]) >= votes(many[1]) + 2 {
                     return Some((vec![many[0]], Verdict::Plan));
                 }
-                let among = many.len();
-                let why = "people decided for different ones".to_owned();
-                Some((many, Verdict::Unclear { among, why }))
+                differ(many)
             }
         }
     }
