@@ -13,6 +13,9 @@ use crate::vocabulary::{Class, Phrases, fold, words};
 /// Maximum length of a line that is a title without being a heading, in characters.
 const MAX_LINE_CHARS: usize = 120;
 
+/// Maximum length of a title that is not marked as one, in characters.
+const MAX_PLAIN_CHARS: usize = 80;
+
 /// Returns the title of the plan in `text`, or `None` if it has no descriptive one.
 ///
 /// The sources are, in this order: the first heading or bold line above the steps, a line `Plan:
@@ -121,26 +124,26 @@ fn title_line(block: &Block, source: &str) -> Option<String> {
 /// words that begins with a capital letter and is neither a sentence nor said to somebody.
 pub fn plain_title(paragraph: &str) -> Option<&str> {
     let line = paragraph.trim();
-    let length = line.chars().count();
-    let folded = fold(line);
-    let phrases = Phrases::of(&folded);
-    let talks = [
-        Class::Before,
-        Class::After,
-        Class::Lead,
-        Class::Me,
-        Class::Theirs,
-        Class::First,
-    ]
-    .into_iter()
-    .any(|class| phrases.has(class));
-    let is_title = (10..=80).contains(&length)
+    // Most paragraphs are too long.
+    let can_be = (10..=4 * MAX_PLAIN_CHARS).contains(&line.len())
+        && line.chars().count() <= MAX_PLAIN_CHARS
         && !line.contains(['\n', ',', '@'])
         && line.contains(' ')
         && line.starts_with(char::is_uppercase)
-        && line.ends_with(|c: char| c.is_alphanumeric() || "\"`)”“»".contains(c))
-        && !talks;
-    is_title.then_some(line)
+        && line.ends_with(|c: char| c.is_alphanumeric() || "\"`)”“»".contains(c));
+    let talks = || {
+        let phrases = Phrases::of(&fold(line));
+        let said = [
+            Class::Before,
+            Class::After,
+            Class::Lead,
+            Class::Me,
+            Class::Theirs,
+            Class::First,
+        ];
+        said.into_iter().any(|class| phrases.has(class))
+    };
+    (can_be && !talks()).then_some(line)
 }
 
 /// Returns the text of a paragraph of one line that is entirely bold.
