@@ -338,6 +338,18 @@ async fn people_see_what_they_can_read_and_maintainers_act() {
     stage.system.run_to_rest().await;
     let page = maintainer.get(&format!("/ui/runs/{}", failed.id)).await;
     page.says(200, "retry by mia: requested by an operator or maintainer");
+
+    // Two clicks lead to the same new run.
+    let again = retry.replace("retry", "run-again");
+    let mut places = Vec::new();
+    for _ in 0..2 {
+        let got = maintainer
+            .post_from(&origin, &again, &[("form_token", &token)])
+            .await;
+        places.push(got.location().unwrap());
+    }
+    assert_eq!(places[0], places[1]);
+    assert_ne!(places[0], format!("/ui/runs/{}", failed.id));
 }
 
 #[tokio::test(flavor = "multi_thread")]
