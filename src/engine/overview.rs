@@ -7,6 +7,7 @@ use super::model::run::{RunId, State};
 use super::model::time::Millis;
 use super::model::trigger::{Actor, IssueRef, Repo};
 use super::store::AuditEntry;
+use crate::formats::command::{Command, REGISTRY};
 
 /// The states in which a run can be selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,10 +47,21 @@ pub struct RunFilter {
     pub state: Option<StateFilter>,
     /// Runs of the repository with this id.
     pub repo: Option<u64>,
-    /// Runs of this command, such as `save-plan`.
-    pub command: Option<String>,
+    /// Runs of this command.
+    pub command: Option<Command>,
     /// Runs that were accepted before the one with this sequence number.
     pub before: Option<i64>,
+}
+
+/// Returns the command with this name or alias, with or without a slash.
+///
+/// # Errors
+/// There is no such command. The message lists all.
+pub fn command_named(name: &str) -> Result<Command, String> {
+    Command::named(name.strip_prefix('/').unwrap_or(name)).ok_or_else(|| {
+        let names: Vec<&str> = REGISTRY.iter().map(|spec| spec.name).collect();
+        format!("must be one of {}", names.join(", "))
+    })
 }
 
 /// A run in a list.

@@ -561,6 +561,13 @@ async fn errors_name_what_is_wrong() {
             (&["runs", "retry", "run_1"], 2, &malformed("<RUN>")),
             (&["audit", "--run", "run_1"], 2, &malformed("--run <RUN>")),
             (
+                &["runs", "list", "--command", "ship-it"],
+                2,
+                "error: invalid value 'ship-it' for '--command <COMMAND>': must be one of save-plan, save-raw-plan, \
+                 plan, research, check-plan, answer, cancel, retry, plan-status, plan-help\n\nFor more information, \
+                 try '--help'.\n",
+            ),
+            (
                 &["runs", "list", "--repository", "acme/none"],
                 1,
                 unknown_repository,

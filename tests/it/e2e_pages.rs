@@ -179,10 +179,18 @@ async fn the_operator_sees_everything_and_nobody_else_anything() {
             .get("/ui?state=odd")
             .await
             .says(400, "`state` must be one of unfinished, blocked, ready,");
+        operator.get("/ui?command=odd").await.says(
+            400,
+            "`command` must be one of save-plan, save-raw-plan, plan,",
+        );
         operator
             .get("/ui?before=x")
             .await
-            .says(400, "`before` is \"x\"; it must be a number");
+            .says(400, "`before` is \"x\"; it must be a whole number");
+        operator.get("/ui?before=99999999999999999999").await.says(
+            400,
+            "`before` is \"99999999999999999999\"; that is out of range",
+        );
 
         let page = operator.get(&format!("/ui/runs/{}", saved.id)).await;
         for text in ["What happened", "saved by ada", "issue #2"] {

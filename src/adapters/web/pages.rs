@@ -14,6 +14,8 @@ mod run;
 mod runs;
 
 use std::collections::{HashMap, HashSet};
+use std::num::{IntErrorKind, ParseIntError};
+use std::str::FromStr;
 use std::sync::{Arc, Mutex};
 
 use axum::extract::{Path, State};
@@ -264,14 +266,18 @@ impl Query {
         self.0.get(name).map(String::as_str)
     }
 
-    fn number<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, Problem> {
+    fn number<T: FromStr<Err = ParseIntError>>(&self, name: &str) -> Result<Option<T>, Problem> {
         let Some(text) = self.get(name) else {
             return Ok(None);
         };
         let number = text.parse();
-        number.map(Some).map_err(|_| {
+        number.map(Some).map_err(|error: ParseIntError| {
             let shown: String = text.chars().take(40).collect();
-            Problem::Invalid(format!("`{name}` is {shown:?}; it must be a number"))
+            let wrong = match error.kind() {
+                IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => "that is out of range",
+                _ => "it must be a whole number",
+            };
+            Problem::Invalid(format!("`{name}` is {shown:?}; {wrong}"))
         })
     }
 

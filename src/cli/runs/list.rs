@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use super::{origin, summary};
 use crate::cli::failure::print;
 use crate::cli::{Failure, Settings, block_on, database, terminal};
-use crate::engine::overview::{RunFilter, RunSummary, StateFilter};
+use crate::engine::overview::{RunFilter, RunSummary, StateFilter, command_named};
+use crate::formats::command::Command;
 
 const HELP: &str = "\
 The table shows id, state, command, issue, person, time of acceptance (UTC), and
@@ -46,8 +47,8 @@ pub(super) struct Which {
     #[arg(long, value_name = "OWNER/REPO")]
     repository: Option<String>,
     /// Only runs of this command, such as `save-plan`
-    #[arg(long, value_name = "COMMAND")]
-    command: Option<String>,
+    #[arg(long, value_name = "COMMAND", value_parser = command_named)]
+    command: Option<Command>,
 }
 
 impl Which {
@@ -72,10 +73,7 @@ impl Which {
         Ok(RunFilter {
             state: self.state.as_deref().and_then(StateFilter::from_name),
             repo,
-            command: self
-                .command
-                .as_ref()
-                .map(|command| command.trim_start_matches('/').to_owned()),
+            command: self.command,
             before: None,
         })
     }

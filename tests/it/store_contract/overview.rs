@@ -10,7 +10,7 @@ use planwright::engine::model::plan_entry::{PlanEntry, words};
 use planwright::engine::operate::{Action, act};
 use planwright::engine::overview::{
     AuditFilter, DayUsage, Effect, NumberedEntry, Output, PlanFilter, PlanSummary, RunFilter,
-    RunSummary, StateFilter, Turn, TurnUsage,
+    RunSummary, StateFilter, Turn, TurnUsage, command_named,
 };
 use planwright::engine::store::{
     AuditEntry, Change, Lease, MAX_OUTPUT, MAX_SAVED_PLANS, OUTPUT_ENDS, SavedPlan,
@@ -453,13 +453,11 @@ pub(crate) async fn runs_are_selected_by_state_repository_and_command(
         (None, None, Some("plan"), &["cancelled"]),
         (None, Some(10), Some("save-plan"), &[]),
         (None, Some(99), None, &[]),
-        (None, None, Some("' OR 1=1 --"), &[]),
-        (None, None, Some("\0"), &[]),
     ] {
         let filter = RunFilter {
             state: state.map(|state| StateFilter::from_name(state).unwrap()),
             repo,
-            command: command.map(str::to_owned),
+            command: command.map(|name| command_named(name).unwrap()),
             before: None,
         };
         let runs = history.runs(&filter, ALL).await.unwrap();

@@ -16,6 +16,7 @@ use crate::engine::overview::{
     RunSummary, StateFilter, Turn, TurnUsage,
 };
 use crate::engine::store::StoreError;
+use crate::formats::command::Command;
 
 /// Selects runs, newest first: before $1, of the repository $2, of the command $3, at most $4. The
 /// states are literals so that partial indexes are used.
@@ -161,7 +162,7 @@ pub(crate) async fn runs(
     let values = [
         filter.before.into(),
         filter.repo.map(number).transpose()?.into(),
-        (&filter.command).into(),
+        filter.command.map(Command::name).into(),
         limit.into(),
     ];
     let rows = reader.rows(runs_sql(filter.state), &values).await?;

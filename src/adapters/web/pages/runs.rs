@@ -8,9 +8,10 @@ use maud::{Markup, html};
 use super::layout::{badge, clean, duration, field, issue, older, page, time};
 use super::{Logged, Pages, Problem, Query, Shared, Viewer};
 use crate::engine::model::run::State as RunState;
-use crate::engine::overview::{RunFilter, RunSummary, StateFilter};
+use crate::engine::overview::{RunFilter, RunSummary, StateFilter, command_named};
 use crate::engine::store::QueueCounts;
 use crate::engine::why::doing;
+use crate::formats::command::{Command, REGISTRY};
 
 /// Maximum number of unfinished runs whose place in the queue is looked up for one page.
 const MAX_EXPLAINED: usize = 20;
@@ -30,12 +31,17 @@ pub(super) async fn show(
             Problem::Invalid(format!("`state` must be one of {names}"))
         })?),
     };
+    let command = match query.get("command") {
+        None => None,
+        Some(name) => {
+            let known = command_named(name);
+            Some(known.map_err(|error| Problem::Invalid(format!("`command` {error}")))?)
+        }
+    };
     let mut filter = RunFilter {
         state,
         repo: None,
-        command: query
-            .get("command")
-            .map(|command| command.trim_start_matches('/').to_owned()),
+        command,
         before: query.number("before")?,
     };
     let mut is_unknown = false;
@@ -71,7 +77,7 @@ pub(super) async fn show(
             (older(all, unfinished.is_empty(), "No command is waiting or running."))
             h2 { "Latest" }
         }
-        (form(&query))
+        (form(&query, filter.command))
         @if !runs.is_empty() { (table(&pages, &runs).await?) }
         (older(next.map(|before| query.with("/ui", "before", &before.to_string())), runs.is_empty(), "There are no such runs."))
     };
@@ -115,7 +121,7 @@ fn numbers(pages: &Pages, counts: &QueueCounts) -> Markup {
     }
 }
 
-fn form(query: &Query) -> Markup {
+fn form(query: &Query, command: Option<Command>) -> Markup {
     let state = query.get("state");
     html! {
         form class="filter" method="get" action="/ui" {
@@ -129,7 +135,15 @@ fn form(query: &Query) -> Markup {
                 }
             }
             (field("repository", "Repository", "text", query.get("repository")))
-            (field("command", "Command", "text", query.get("command")))
+            label {
+                "Command "
+                select name="command" {
+                    option value="" { "any" }
+                    @for spec in REGISTRY {
+                        option value=(spec.name) selected[command == Some(spec.command)] { "/" (spec.name) }
+                    }
+                }
+            }
             button type="submit" { "Filter" }
         }
     }
