@@ -290,7 +290,7 @@ async fn runs_are_listed_newest_first() {
                 &["blocked", "ready", "waiting", "saved"],
             ),
             (&["--command", "plan"], &["ready"]),
-            (&["--command", "/plan"], &["ready"]),
+            (&["--command", "/Plan"], &["ready"]),
             (
                 &[
                     "--repository",

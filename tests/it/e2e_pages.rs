@@ -167,8 +167,9 @@ async fn the_operator_sees_everything_and_nobody_else_anything() {
         page.says(200, &failed.id);
         assert!(!page.text.contains(&saved.id), "{}", page.text);
         let page = operator
-            .get("/ui?repository=ACME/secret&command=/save-plan")
+            .get("/ui?repository=ACME/secret&command=/Save-Plan")
             .await;
+        page.says(200, r#"<option value="save-plan" selected>/save-plan<"#);
         page.says(200, &failed.id);
         assert!(!page.text.contains(&saved.id), "{}", page.text);
         operator
@@ -189,7 +190,7 @@ async fn the_operator_sees_everything_and_nobody_else_anything() {
             .says(400, "`before` is \"x\"; it must be a whole number");
         operator.get("/ui?before=99999999999999999999").await.says(
             400,
-            "`before` is \"99999999999999999999\"; that is out of range",
+            "`before` is \"99999999999999999999\"; it must be a smaller whole number",
         );
 
         let page = operator.get(&format!("/ui/runs/{}", saved.id)).await;

@@ -273,11 +273,14 @@ impl Query {
         let number = text.parse();
         number.map(Some).map_err(|error: ParseIntError| {
             let shown: String = text.chars().take(40).collect();
-            let wrong = match error.kind() {
-                IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => "that is out of range",
-                _ => "it must be a whole number",
+            let kind = match error.kind() {
+                IntErrorKind::PosOverflow => "smaller ",
+                IntErrorKind::NegOverflow => "larger ",
+                _ => "",
             };
-            Problem::Invalid(format!("`{name}` is {shown:?}; {wrong}"))
+            Problem::Invalid(format!(
+                "`{name}` is {shown:?}; it must be a {kind}whole number"
+            ))
         })
     }
 

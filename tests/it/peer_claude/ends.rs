@@ -187,16 +187,19 @@ async fn a_client_that_somebody_else_ends_is_no_success() {
     };
     assert_eq!(report.ending, terminated, "{report:?}");
 
-    // Its exit code is 0 then, and whether it prints a result depends on how far it was.
+    // Its exit code is 0 then, and on a busy machine it may exit before it prints the result.
     let working = rig.start(rig.going_on("Go on.", &report));
     rig.model.wait_for(2).await;
     client(&rig).signal(Signal::INT);
-    let report = working.report(&rig).await;
-    let failed = match &report.ending {
+    let interrupted = working.report(&rig).await;
+    let failed = match &interrupted.ending {
         Ending::AgentError { subtype, .. } => subtype == "error_during_execution",
         ending => matches!(ending, Ending::NoResult),
     };
-    assert!(failed, "{report:?}");
+    assert!(failed, "{interrupted:?}");
+    // The run can still go on.
+    assert!(interrupted.session.is_some(), "{interrupted:?}");
+    assert_eq!(interrupted.session, report.session);
 }
 
 #[tokio::test]

@@ -31,13 +31,8 @@ pub(super) async fn show(
             Problem::Invalid(format!("`state` must be one of {names}"))
         })?),
     };
-    let command = match query.get("command") {
-        None => None,
-        Some(name) => {
-            let known = command_named(name);
-            Some(known.map_err(|error| Problem::Invalid(format!("`command` {error}")))?)
-        }
-    };
+    let command = query.get("command").map(command_named).transpose();
+    let command = command.map_err(|error| Problem::Invalid(format!("`command` {error}")))?;
     let mut filter = RunFilter {
         state,
         repo: None,
