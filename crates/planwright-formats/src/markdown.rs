@@ -126,6 +126,15 @@ impl<'a> Bounded<'a> {
         }
     }
 
+    /// Returns the text from byte `start` on.
+    pub(crate) fn below(self, start: usize) -> Self {
+        let text = match self.text {
+            Cow::Borrowed(text) => Cow::Borrowed(&text[start..]),
+            Cow::Owned(text) => Cow::Owned(text[start..].to_owned()),
+        };
+        Self { text, ..self }
+    }
+
     /// Parses the text up to byte `end`.
     ///
     /// Where a blank line precedes `end`, the result begins with the same blocks as that of the
@@ -142,6 +151,37 @@ impl<'a> Bounded<'a> {
         memchr::memchr(b'[', &bytes[..end]).is_none()
             || memchr::memmem::find(bytes, b"]:").is_none()
     }
+
+    /// Returns whether the text from byte `start` on is known to be parsed alike without the text
+    /// before it: a slash begins a paragraph there, below a blank line, and nothing before it is
+    /// open or defined. Code fences and HTML are assumed to be open.
+    pub(crate) fn is_independent_below(&self, start: usize) -> bool {
+        let (above, below) = self.text.as_bytes().split_at(start);
+        let opens = |at: usize| {
+            let rest = &above[at..];
+            let opening = ["<", "```", "~~~"].iter().any(|mark| rest.starts_with(mark.as_bytes()));
+            opening && is_line_start(without_blanks(&above[..at]))
+        };
+        let last_line = match above {
+            [line @ .., b'\r', b'\n'] | [line @ .., b'\n' | b'\r'] => Some(line),
+            _ => None,
+        };
+        below.starts_with(b"/")
+            && last_line.is_some_and(|line| is_line_start(without_blanks(line)))
+            && !memchr::memchr3_iter(b'<', b'`', b'~', above).any(opens)
+            && memchr::memmem::find(above, b"]:").is_none()
+    }
+}
+
+/// Returns `text` without spaces and tabs at its end.
+fn without_blanks(text: &[u8]) -> &[u8] {
+    let blanks = text.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t'));
+    &text[..text.len() - blanks.count()]
+}
+
+/// Returns whether a line begins after `text`.
+fn is_line_start(text: &[u8]) -> bool {
+    matches!(text.last(), None | Some(b'\n' | b'\r'))
 }
 
 /// Returns the parse options used everywhere: GitHub Flavored Markdown.

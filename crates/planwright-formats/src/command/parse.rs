@@ -110,17 +110,29 @@ fn candidates(comment: &str) -> impl Iterator<Item = Candidate> {
 }
 
 fn parts(comment: &str) -> Vec<(Word, split::Parts)> {
-    let Some(text) = Text::new(comment) else {
+    let Some(text) = Text::whole(comment) else {
         return Vec::new();
     };
+    let (above, text) = text.without_text_above();
     let found = text
         .sufficient_part()
         .filter(|end| text.is_separate(*end))
         .and_then(|end| text.parts(end));
-    found.unwrap_or_else(|| text.parts(comment.len()).unwrap_or_default())
+    let mut found = found.unwrap_or_else(|| text.parts(text.comment.len()).unwrap_or_default());
+    if !above.is_empty() {
+        let lines = Lines::new(above).count() - 1;
+        for (word, parts) in &mut found {
+            word.line += lines;
+            word.start += above.len();
+            for range in parts.removed.iter_mut().chain([&mut word.span]) {
+                *range = range.start + above.len()..range.end + above.len();
+            }
+        }
+    }
+    found
 }
 
-/// A comment in which lines begin with commands.
+/// A comment in which lines begin with commands, or its end that holds all of them.
 struct Text<'a> {
     comment: &'a str,
     bounded: Bounded<'a>,
@@ -130,7 +142,7 @@ struct Text<'a> {
 
 impl<'a> Text<'a> {
     /// Returns `None` if no line of `comment` begins with a command.
-    fn new(comment: &'a str) -> Option<Self> {
+    fn whole(comment: &'a str) -> Option<Self> {
         let candidates: Vec<Candidate> = candidates(comment).collect();
         (!candidates.is_empty()).then(|| Self {
             comment,
@@ -140,9 +152,31 @@ impl<'a> Text<'a> {
         })
     }
 
+    /// Splits off the text above the first command where it does not matter to the commands.
+    fn without_text_above(self) -> (&'a str, Self) {
+        let first = self.candidates.first().map_or(0, |first| first.at);
+        if first == 0 || !self.bounded.is_independent_below(first) {
+            return ("", self);
+        }
+        let (above, comment) = self.comment.split_at(first);
+        let candidates = self.candidates.into_iter();
+        let text = Self {
+            comment,
+            bounded: self.bounded.below(first),
+            lines: Lines::new(comment),
+            candidates: candidates
+                .map(|candidate| Candidate {
+                    at: candidate.at - first,
+                    ..candidate
+                })
+                .collect(),
+        };
+        (above, text)
+    }
+
     /// Returns the end of a part of the comment that is much shorter than the comment and that
     /// probably determines all commands. It ends below the last command or, if a plan may follow
-    /// one, below the heading with which the plan begins.
+    /// one, where the plan has begun: below its heading, or in its list or its second paragraph.
     fn sufficient_part(&self) -> Option<usize> {
         let takes_plan = |one: &&Candidate| one.command.spec().takes_plan;
         let plan = self.candidates.iter().find(takes_plan);
@@ -150,11 +184,29 @@ impl<'a> Text<'a> {
         let max = self.comment.len() / MIN_REST;
         let mut lines = (self.lines.at(candidate.at)..self.lines.count())
             .take_while(|line| self.lines.start(*line) <= max);
-        if plan.is_some() {
-            lines.find(|line| self.lines.text(*line).trim_start().starts_with('#'))?;
-        }
-        let blank = lines.find(|line| self.is_blank(*line))?;
-        Some(self.lines.start(blank + 1))
+        let is_heading = |line: &usize| self.lines.text(*line).trim_start().starts_with('#');
+        let mut blank_lines = 0;
+        let last = if plan.is_none() || lines.clone().any(|line| is_heading(&line)) {
+            if plan.is_some() {
+                lines.find(is_heading)?;
+            }
+            lines.find(|line| self.is_blank(*line))?
+        } else {
+            lines.find(|line| {
+                blank_lines += usize::from(self.is_blank(*line));
+                blank_lines == 3 || self.begins_item(*line)
+            })?
+        };
+        Some(self.lines.start(last + 1))
+    }
+
+    /// Returns whether `line` begins an item of a list at the top level, where the text is neither
+    /// code nor HTML.
+    fn begins_item(&self, line: usize) -> bool {
+        let text = self.lines.text(line);
+        let markers = ["- ", "* ", "+ ", "1. ", "1) "];
+        let content = markers.iter().find_map(|marker| text.strip_prefix(marker));
+        content.is_some_and(|content| !content.trim().is_empty())
     }
 
     /// Returns whether `line` is blank as CommonMark has it.
@@ -166,7 +218,8 @@ impl<'a> Text<'a> {
     /// Returns whether the blocks of the comment up to byte `end`, which begins a line, are parsed
     /// alike without the rest of the comment, apart from the end of the last one.
     fn is_separate(&self, end: usize) -> bool {
-        self.is_blank(self.lines.at(end) - 1) && self.bounded.is_independent(end)
+        let last = self.lines.at(end) - 1;
+        (self.is_blank(last) || self.begins_item(last)) && self.bounded.is_independent(end)
     }
 
     /// Parses the comment up to byte `end` for the commands of the whole comment. Returns `None` if

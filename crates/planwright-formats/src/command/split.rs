@@ -51,7 +51,6 @@ pub(super) fn split(
         } else {
             whole(comment, following, next, end)
         };
-        let is_final = matches!(first, Some(Plan::From(_)));
         // Applies only if the first rule finds nothing in the whole comment.
         let second = || {
             if guided {
@@ -60,7 +59,17 @@ pub(super) fn split(
                 start()
             }
         };
-        (first.or_else(second), is_final)
+        match first {
+            Some(plan) => {
+                let is_final = matches!(plan, Plan::From(_));
+                (Some(plan), is_final)
+            }
+            None => {
+                let plan = second();
+                let is_final = guided && plan.is_some() && !may_start(&comment[next..]);
+                (plan, is_final)
+            }
+        }
     } else {
         (None, true)
     };
@@ -165,6 +174,32 @@ fn start(comment: &str, following: &[Block], next: usize, end: usize) -> Option<
         }
     }
     None
+}
+
+/// Returns whether a block in which [`start`] finds a plan may begin in `text`, which begins a line
+/// of the comment. A fast upper bound without the Markdown parser.
+fn may_start(text: &str) -> bool {
+    let is_item = |line: &str| {
+        let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        let mark = number.strip_prefix(['-', '*', '+', '.', ')']);
+        mark.is_some_and(|content| content.starts_with(' '))
+    };
+    let names_plan = |line: &str| {
+        let letters = line.bytes().filter(u8::is_ascii_alphanumeric);
+        let first = letters.take("implementationplan".len());
+        let first: Vec<u8> = first.map(|byte| byte.to_ascii_lowercase()).collect();
+        line.contains(':') && (first.starts_with(b"plan") || first == b"implementationplan")
+    };
+    text.contains("<!-- erk:")
+        || text.split(['\n', '\r']).any(|line| {
+            let line = line.trim();
+            let underline = |mark: char| line.chars().all(|c| c == mark);
+            // No paragraph begins with a list item, and what is in one is at a lower level.
+            let is_item = is_item(line);
+            line.starts_with(['#', '`', '~'])
+                || !line.is_empty() && (underline('-') || underline('='))
+                || !is_item && (line.contains(['[', '<', '&']) || names_plan(line))
+        })
 }
 
 /// Returns whether the HTML block `text` opens a plan in one of erk's frames.
