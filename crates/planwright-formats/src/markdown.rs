@@ -159,7 +159,9 @@ impl<'a> Bounded<'a> {
         let (above, below) = self.text.as_bytes().split_at(start);
         let opens = |at: usize| {
             let rest = &above[at..];
-            let opening = ["<", "```", "~~~"].iter().any(|mark| rest.starts_with(mark.as_bytes()));
+            let opening = ["<", "```", "~~~"]
+                .iter()
+                .any(|mark| rest.starts_with(mark.as_bytes()));
             opening && is_line_start(without_blanks(&above[..at]))
         };
         let last_line = match above {
@@ -175,7 +177,10 @@ impl<'a> Bounded<'a> {
 
 /// Returns `text` without spaces and tabs at its end.
 fn without_blanks(text: &[u8]) -> &[u8] {
-    let blanks = text.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t'));
+    let blanks = text
+        .iter()
+        .rev()
+        .take_while(|byte| matches!(byte, b' ' | b'\t'));
     &text[..text.len() - blanks.count()]
 }
 

@@ -2,8 +2,9 @@
 //!
 //! A phrase is evidence, not proof, and must be combined with the structure of the text. Phrases
 //! are searched in text that was normalised by [`fold`]. A phrase matches whole words; `*` at its
-//! start or end also matches inside a word. No word boundary is needed next to a character of a
-//! script without spaces between words.
+//! start or end also matches inside a word, and ` ~ ` stands for up to [`MAX_GAP`] bytes of a
+//! sentence. No word boundary is needed next to a character of a script without spaces between
+//! words.
 //!
 //! To add a language, write a file with the keys of `en.toml` and add it to `FILES`.
 
@@ -13,6 +14,12 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, MatchKind};
 use serde::Deserialize;
 use unicode_normalization::UnicodeNormalization;
+
+/// Separates the two parts of a phrase with a gap.
+const GAP: &str = " ~ ";
+
+/// Maximum distance between the two parts of a phrase such as `take ~ back`, in bytes.
+const MAX_GAP: usize = 48;
 
 /// Meaning of a phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
@@ -139,6 +146,8 @@ struct Phrase {
     classes: Vec<Class>,
     open_start: bool,
     open_end: bool,
+    /// Second part of a phrase with a gap.
+    second: Option<String>,
 }
 
 struct Vocabulary {
@@ -166,23 +175,26 @@ static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(|| {
             }
         }
     }
-    let bare: Vec<&str> = phrases
-        .keys()
-        .map(|phrase| phrase.trim_matches('*'))
-        .collect();
+    let parts = |phrase: &'_ str| match phrase.split_once(GAP) {
+        Some((first, second)) => (first.to_owned(), Some(second.to_owned())),
+        None => (phrase.to_owned(), None),
+    };
+    let first = phrases.keys().map(|phrase| parts(phrase).0);
     let automaton = AhoCorasick::builder()
         .match_kind(MatchKind::Standard)
-        .build(&bare);
+        .build(first.map(|first| first.trim_matches('*').to_owned()));
+    let phrase = |(phrase, classes): (&String, &Vec<Class>)| {
+        let (first, second) = parts(phrase);
+        Phrase {
+            classes: classes.clone(),
+            open_start: first.starts_with('*'),
+            open_end: first.ends_with('*'),
+            second,
+        }
+    };
     Vocabulary {
         automaton: automaton.ok(),
-        phrases: phrases
-            .iter()
-            .map(|(phrase, classes)| Phrase {
-                classes: classes.clone(),
-                open_start: phrase.starts_with('*'),
-                open_end: phrase.ends_with('*'),
-            })
-            .collect(),
+        phrases: phrases.iter().map(phrase).collect(),
     }
 });
 
@@ -229,7 +241,14 @@ pub fn find(folded: &str) -> Vec<Match> {
         let (start, end) = (hit.start(), hit.end());
         let starts_word = phrase.open_start || boundary(folded, start);
         let ends_word = phrase.open_end || boundary(folded, end);
-        if starts_word && ends_word {
+        let end = match &phrase.second {
+            Some(second) => second_end(folded, end, second),
+            None => Some(end),
+        };
+        if starts_word
+            && ends_word
+            && let Some(end) = end
+        {
             found.extend(phrase.classes.iter().map(|class| Match {
                 class: *class,
                 start,
@@ -238,6 +257,20 @@ pub fn find(folded: &str) -> Vec<Match> {
         }
     }
     found
+}
+
+/// Returns the end of the second part of a phrase whose first part ends at byte `from`.
+fn second_end(folded: &str, from: usize, second: &str) -> Option<usize> {
+    let sentence = folded[from..]
+        .split(['.', '!', '?', '\n', '。', '！', '？'])
+        .next()?;
+    let mut ends = sentence
+        .match_indices(second)
+        .map(|(at, _)| (from + at, from + at + second.len()));
+    ends.find(|(start, end)| {
+        start - from <= MAX_GAP && boundary(folded, *start) && boundary(folded, *end)
+    })
+    .map(|(_, end)| end)
 }
 
 /// Returns true if byte `at` is not inside a word of `text`.

@@ -3,13 +3,14 @@
 use super::element::ElementKind;
 use super::heading::Role;
 use super::region::Search;
-use crate::formats::plan::title::plain_title;
+use super::series::{Form, split_sentences};
+use crate::formats::plan::title::{descriptive_title, plain_title};
 use crate::formats::vocabulary::Class;
 
 impl Search<'_> {
     /// Returns the start of the bold line or sentence that introduces the steps, or of a title
-    /// above it.
-    pub(super) fn with_lead(&self, steps: usize, least: usize) -> usize {
+    /// above it. Several sentences are talk, and steps in bold need no introduction.
+    pub(super) fn with_lead(&self, steps: usize, least: usize, form: Form) -> usize {
         let mut from = steps;
         while from > least {
             let above = &self.elements[from - 1];
@@ -27,7 +28,12 @@ impl Search<'_> {
                         .starts_with([':', '：']);
                 let source = &self.text[above.span.clone()];
                 let title = first && plain_title(source).is_some();
-                (leads && first || title || above.is_bold_line() || label || self.names(from - 1))
+                let alone = form != Form::Bold && split_sentences(text).len() == 1;
+                (leads && first && alone
+                    || title
+                    || above.is_bold_line()
+                    || label
+                    || self.names(from - 1))
                     && !self.is_command(from - 1)
             };
             if !sentence {
@@ -56,25 +62,36 @@ impl Search<'_> {
         from
     }
 
-    /// Whether the block is a paragraph such as `Plan: X`.
+    /// Whether the block is a paragraph such as `Plan: X` or a line such as `Implementation plan for
+    /// X`.
     fn names(&self, at: usize) -> bool {
         let element = &self.elements[at];
         let first = element.text.lines().next().unwrap_or_default();
         let start = element.words().start;
         let end = element.phrases.begins(Class::Marker, start);
-        element.kind == ElementKind::Paragraph
-            && first.len() <= 200
-            && end.is_some_and(|end| {
-                let rest = element.text[end..].trim_start_matches(['*', ' ', ')']);
-                rest.starts_with([':', '：'])
-            })
+        let source = self.text[element.span.clone()].trim();
+        let is_line = first.len() <= 80
+            && !source.contains('\n')
+            && source.ends_with(|c: char| c.is_alphanumeric())
+            && end.is_some()
+            && descriptive_title(source).is_some_and(|title| title.len() < source.len());
+        element.kind == ElementKind::Paragraph && is_line
+            || element.kind == ElementKind::Paragraph
+                && first.len() <= 200
+                && end.is_some_and(|end| {
+                    let rest = element.text[end..].trim_start_matches(['*', ' ', ')']);
+                    rest.starts_with([':', '：'])
+                })
     }
 
-    /// Returns the end of the text that follows the steps and belongs to them.
-    pub(super) fn with_tail(&self, steps: usize, most: usize) -> usize {
+    /// Returns the end of the text that follows the steps and belongs to them. Text below steps
+    /// without a title must refer to them.
+    pub(super) fn with_tail(&self, steps: usize, most: usize, titled: bool) -> usize {
         let mut to = steps;
         for at in steps..most {
-            if self.is_after(at) || self.elements[at].kind == ElementKind::DetailsClose {
+            let belongs = titled || self.refers_to_steps(at);
+            if !belongs || self.is_after(at) || self.elements[at].kind == ElementKind::DetailsClose
+            {
                 break;
             }
             to = at + 1;
@@ -88,6 +105,24 @@ impl Search<'_> {
             to -= 1;
         }
         to
+    }
+
+    /// Whether the block is no paragraph, or one that begins with a label such as "Rollback:" or
+    /// mentions a step by its number.
+    fn refers_to_steps(&self, at: usize) -> bool {
+        let element = &self.elements[at];
+        let text = element.text.trim();
+        let label = text.find([':', '：']).is_some_and(|colon| {
+            let label = &text[..colon];
+            label.chars().count() <= 30 && label.split_whitespace().count() <= 3
+        });
+        element.kind != ElementKind::Paragraph
+            || element.bold > 0
+            || label
+            || element.phrases.all(Class::Step).any(|step| {
+                let rest = element.text[step.end..].trim_start();
+                rest.starts_with(|c: char| c.is_ascii_digit())
+            })
     }
 
     fn is_command(&self, at: usize) -> bool {
@@ -125,6 +160,7 @@ impl Search<'_> {
         }
         let text = element.text.trim();
         let length = text.chars().count();
+        let below_text = at > 0 && self.elements[at - 1].level().is_none();
         let signed = (text.starts_with("-- ") || text.starts_with("— ") || text.starts_with("– "))
             && length < 40;
         let me = length <= 300
@@ -165,10 +201,10 @@ impl Search<'_> {
             || me
             || shouts
             || element.begins(Class::Aside)
-            || element
-                .phrases
-                .all(Class::Aside)
-                .any(|it| it.start <= element.words().start + 6)
+            || element.phrases.all(Class::Aside).any(|it| {
+                it.start <= element.words().start + 6
+                    || length <= 160 && it.end >= element.words().end && below_text
+            })
             || self.is_command(at)
             || text.starts_with('@')
             || length <= 400
@@ -194,14 +230,38 @@ impl Search<'_> {
             let last = &self.elements[end - 1];
             let closing = matches!(last.kind, ElementKind::Rule | ElementKind::DetailsClose)
                 || last.kind == ElementKind::Html
-                    && self.text[last.span.clone()].trim_start().starts_with("</");
-            let talk = !asks && self.is_after(end - 1);
+                    && ["</", "<!--"]
+                        .iter()
+                        .any(|tag| self.text[last.span.clone()].trim_start().starts_with(tag));
+            if let Some(open) = self.folded_quote(from, end) {
+                end = open;
+                continue;
+            }
+            // What is below the heading of a section is part of it.
+            let headed = end >= from + 2
+                && (self.elements[end - 2].level().is_some()
+                    || self.elements[end - 2].is_bold_line());
+            let talk = !asks && !headed && self.is_after(end - 1);
             if !(talk || closing && (end < to || last.kind != ElementKind::Rule)) {
                 break;
             }
             end -= 1;
         }
         end
+    }
+
+    /// Returns the start of the `details` element that ends at `end` if it contains only quotes,
+    /// such as the text that an agent was given.
+    fn folded_quote(&self, from: usize, end: usize) -> Option<usize> {
+        let part = &self.elements[from + 1..end];
+        let (last, inside) = part.split_last()?;
+        let open = inside
+            .iter()
+            .rposition(|it| it.kind == ElementKind::DetailsOpen)?;
+        let quoted = inside[open + 1..]
+            .iter()
+            .all(|it| matches!(it.kind, ElementKind::Quote | ElementKind::Html));
+        (last.kind == ElementKind::DetailsClose && quoted).then_some(from + 1 + open)
     }
 
     /// Returns the end of the section at `at`. Following sections of the same level belong to it

@@ -57,7 +57,12 @@ pub(super) fn score_context(found: &mut [Found], thread: &Conversation) {
         } else if opening && other {
             add(candidate, -20, "the conversation is called something else");
         } else if opening && !titled {
-            let points = if few { OPENING / 4 } else { OPENING };
+            // The description of a pull request says what is going to be done.
+            let points = if few || thread.place.pull_request {
+                OPENING / 4
+            } else {
+                OPENING
+            };
             add(candidate, points, "is the opening text");
         } else if position == 1 && !few {
             add(candidate, FIRST_ANSWER, "is the first answer");

@@ -269,7 +269,7 @@ impl Case<'_> {
                 .filter(meant)
                 .chain(&standing.named);
             let mut people: Vec<Option<u64>> = late
-                .filter(|(position, _)| *position > last)
+                .filter(|(position, _)| *position > last && Some(*position) != self.undecided)
                 .map(|(_, by)| *by)
                 .collect();
             people.sort_unstable();

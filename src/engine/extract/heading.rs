@@ -32,11 +32,14 @@ pub(super) fn role(element: &Element) -> Role {
             .all(class)
             .any(|found| (found.end - found.start) * 100 >= words.len() * least)
     };
-    let asks = text.trim_end().ends_with(['?', '？']);
+    let asks = text.trim_end().ends_with(['?', '？']) && !covered(Class::Empty, 75);
     let other = covered(Class::Other, 75)
         || phrases
             .begins(Class::Other, words.start)
-            .is_some_and(|end| end >= words.start + 10);
+            .is_some_and(|end| {
+                let rest = text[end..].trim_start();
+                end >= words.start + 10 || rest.starts_with(|c: char| c.is_ascii_digit())
+            });
     if asks || other && !covered(Class::Plan, 60) {
         return Role::Other;
     }

@@ -313,7 +313,16 @@ fn names(text: &str, login: &str) -> Option<usize> {
         let inflected = |form: &&str| {
             form.len() >= 4 && word.starts_with(*form) && word.len() <= form.len() + 3
         };
-        if word.len() >= 4 && login.starts_with(word) || forms.iter().any(inflected) {
+        // A nickname with a possessive: `Ruthie's` for `ruthkell`.
+        let owns = || text[at + word.len()..].starts_with("'s ");
+        let nickname = |form: &&str| {
+            let common = form.bytes().zip(word.bytes()).take_while(|(a, b)| a == b);
+            common.count() >= 4 && owns()
+        };
+        if word.len() >= 4 && login.starts_with(word)
+            || forms.iter().any(inflected)
+            || forms.iter().any(nickname)
+        {
             return Some(at);
         }
         at += word.len();

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::element::{Element, ElementKind, elements};
 use super::heading::{Role, label, role, short_label};
-use super::score::{self, MIN_SCORE, POSSIBLE};
+use super::score::{self, MIN_SCORE, POSSIBLE, is_other_label};
 use super::series::{Form, Series, series};
 use crate::engine::model::candidate::Reason;
 use crate::formats::plan::document::is_success_document;
@@ -267,7 +267,7 @@ impl Search<'_> {
     fn counted(&self, at: usize, heads: &[usize]) -> Option<String> {
         let split = |at: usize| -> Option<(&str, String)> {
             let element = &self.elements[at];
-            if element.begins(Class::Step) {
+            if element.begins(Class::Step) || element.begins(Class::Other) {
                 return None;
             }
             let text = &element.text[element.words()];
@@ -323,9 +323,11 @@ impl Search<'_> {
         if let Some(title) = titled.filter(|_| other || !sole) {
             return Some(self.titled(title));
         }
-        if other
-            && !sole
-            && let Some(section) = self.section_of_other()
+        // The title of minutes is not that of a plan in them.
+        let minutes = titled.is_none() && self.elements.iter().any(is_other_label);
+        let within = if sole { first + 1 } else { 0 };
+        if (other && !sole || minutes)
+            && let Some(section) = self.section_of_other(within)
         {
             return Some(section);
         }
@@ -473,9 +475,9 @@ impl Search<'_> {
 
     /// Returns the section with the proposed steps in another kind of document, such as a bug
     /// report.
-    fn section_of_other(&self) -> Option<Region> {
+    fn section_of_other(&self, from: usize) -> Option<Region> {
         let mut best: Option<Region> = None;
-        let mut at = 0;
+        let mut at = from;
         while at < self.elements.len() {
             let Some(level) = self.elements[at].level() else {
                 at += 1;
@@ -503,7 +505,10 @@ impl Search<'_> {
             });
             if held {
                 let region = self.region(at..self.end_without_talk(at, end), None);
-                let named = self.elements[at].phrases.has(Class::Plan);
+                let heading = &self.elements[at];
+                let named = heading.phrases.has(Class::Plan)
+                    || self.role(at) == Role::Unknown
+                        && heading.text.split_whitespace().count() >= 4;
                 let title = if named {
                     Title::Own
                 } else {
@@ -566,8 +571,15 @@ impl Search<'_> {
                 from = from.min(other.blocks.start);
             }
         }
-        from = self.with_lead(from, within.start);
-        let to = self.with_tail(to, within.end);
+        let steps = from;
+        from = self.with_lead(steps, within.start, best.form);
+        let lists = match best.form {
+            Form::Numbered | Form::Bullets => true,
+            Form::Lines => best.blocks.len() == 1,
+            _ => false,
+        };
+        let titled = from < steps || !lists;
+        let to = self.with_tail(to, within.end, titled);
         Some(self.region(from..to, None))
     }
 }

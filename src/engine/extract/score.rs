@@ -202,8 +202,13 @@ pub(super) fn score(text: &str, elements: &[Element], start: usize) -> Vec<(i32,
 /// Returns points for the sentences that introduce a text: negative for advice to the reader and
 /// for reports of finished work.
 pub(super) fn announced(elements: &[Element], blocks: &Range<usize>) -> Vec<(i32, Reason)> {
+    // What is above a title is about something else.
+    let titled = elements
+        .get(blocks.start)
+        .is_some_and(|first| role(first) == Role::Title);
+    let above = usize::from(!titled);
     let leads = elements
-        .get(blocks.start.saturating_sub(1)..(blocks.start + 2).min(blocks.end))
+        .get(blocks.start.saturating_sub(above)..(blocks.start + 2).min(blocks.end))
         .unwrap_or_default();
     let says = |class: Class, but: Class| {
         leads.iter().any(|element| {
@@ -264,18 +269,19 @@ fn is_command(code: &str) -> bool {
     words.next().is_some_and(|first| PROGRAMS.contains(&first)) && words.next().is_some()
 }
 
-/// Whether a title ends with a participle or a check mark: "Toast overlap fixed ✅".
+/// Whether a title ends with a participle or a check mark: "Toast overlap fixed ✅". "Chat
+/// announcements, merged" names a version of a plan.
 fn reports(title: &Element) -> bool {
     let words = title.words();
     title.text.ends_with(['✅', '✔', '☑'])
-        || title
-            .phrases
-            .all(Class::Done)
-            .any(|done| done.start > words.start && done.end >= words.end)
+        || title.phrases.all(Class::Done).any(|done| {
+            let before = title.text[..done.start].trim_end();
+            done.start > words.start && done.end >= words.end && !before.ends_with([',', '('])
+        })
 }
 
 /// Whether the paragraph is a labelled line of another kind of document, such as `Present: …`.
-fn is_other_label(element: &Element) -> bool {
+pub(super) fn is_other_label(element: &Element) -> bool {
     let start = element.words().start;
     element.kind == ElementKind::Paragraph
         && element
@@ -319,6 +325,7 @@ fn steps(series: &Series) -> i32 {
         (Form::Table, _) if series.numbered => 26 + more,
         (Form::Headings | Form::Bold | Form::Lines, _) if series.numbered => 28 + more,
         (Form::Table | Form::Headings | Form::Bold | Form::Lines, _) => 14 + more,
+        (Form::Sentences, 2) if series.numbered => 20,
         (Form::Sentences, 2) => 8,
         (Form::Sentences, _) if series.numbered => 28 + more,
         (Form::Sentences, _) => 18 + more,

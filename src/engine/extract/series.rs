@@ -108,9 +108,14 @@ impl Series {
                 })
             };
             let done = phrases.begins(Class::Done, words.start).is_some()
+                || phrases.all(Class::Done).any(|found| {
+                    let before = step[..found.start].trim_end();
+                    let told = phrases.all(Class::Me).any(|me| me.end == before.len());
+                    found.end + 1 >= words.end || told
+                })
                 || phrases
-                    .all(Class::Done)
-                    .any(|found| found.end + 1 >= words.end);
+                    .all(Class::Finished)
+                    .any(|found| step[..found.end].contains(['→', '✅', '✔']));
             voice.done += usize::from(done);
             voice.actions += usize::from(!done && near(Class::Action));
             let operation = phrases.begins(Class::Operate, words.start).is_some()
@@ -217,6 +222,21 @@ fn lists(elements: &[Element]) -> Vec<Series> {
         }
         if form == Form::Numbered {
             next_number = Some(start + items.len());
+        }
+        // Single bullets with lines such as `--` between them.
+        if form == Form::Bullets
+            && items.len() == 1
+            && let Some(before) = found.last_mut()
+            && before.form == Form::Bullets
+            && elements[before.blocks.end..at]
+                .iter()
+                .all(|it| it.words().is_empty())
+            && elements[before.blocks.end..at].len() == 1
+        {
+            before.blocks.end = at + 1;
+            before.count += 1 + nested;
+            extend(before, items);
+            continue;
         }
         let mut series = Series::new(form, at..at + 1, form == Form::Numbered, Vec::new());
         series.count = items.len() + if form == Form::Numbered { 0 } else { nested };
@@ -533,6 +553,9 @@ fn sentences(elements: &[Element]) -> Vec<Series> {
             continue;
         }
         plain = None;
+        if element.begins(Class::First) {
+            found.extend(open.take().and_then(enough));
+        }
         let (series, words) = open.get_or_insert_with(|| {
             // `numbered` is set below if there are at least three ordering words.
             let series = Series::new(Form::Sentences, at..at + 1, false, Vec::new());

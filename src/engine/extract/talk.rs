@@ -148,6 +148,19 @@ impl Verb {
     }
 }
 
+/// The post that a sentence is in.
+#[derive(Clone, Copy)]
+struct Context {
+    /// Position of the post.
+    position: usize,
+    /// Account of its author.
+    author: Option<u64>,
+    /// The plan quoted above the sentence, and whether only a part of it is quoted.
+    quoted: Option<(usize, bool)>,
+    /// The plan whose author the post addresses.
+    mentioned: Option<usize>,
+}
+
 struct Talk<'s> {
     subjects: &'s [Subject],
     standing: Vec<Standing>,
@@ -171,6 +184,13 @@ impl Talk<'_> {
             return;
         }
         let mut quoted: Option<(usize, bool)> = None;
+        let mentioned = self.mentioned(statement);
+        let context = |quoted| Context {
+            position,
+            author,
+            quoted,
+            mentioned,
+        };
         for element in statement.elements {
             let within = |part: &Range<usize>| {
                 part.start <= element.span.start && element.span.end <= part.end
@@ -191,12 +211,12 @@ impl Talk<'_> {
                 }
                 ElementKind::Paragraph | ElementKind::Heading(_) => {
                     for sentence in split_sentences(&element.text) {
-                        self.sentence(position, author, sentence, quoted);
+                        self.sentence(sentence, context(quoted));
                     }
                 }
                 ElementKind::List { items, .. } => {
                     for item in items {
-                        self.sentence(position, author, &item.text, quoted);
+                        self.sentence(&item.text, context(quoted));
                     }
                 }
                 _ => {}
@@ -224,23 +244,53 @@ impl Talk<'_> {
         (!label.is_empty()).then(|| sentence.rfind(label).unwrap_or(0))
     }
 
+    /// Returns the offset of the author's name in a sentence that begins with it: "So: Ruthie's for
+    /// June".
+    fn owned(&self, position: usize, sentence: &str) -> Option<usize> {
+        let [(place, _)] = by_name(sentence, self.subjects, position)[..] else {
+            return None;
+        };
+        let (_, behind) = sentence[place..].split_once("'s ")?;
+        let decided = ["for ", "it is", "please", "then"];
+        (place <= 8 && decided.iter().any(|word| behind.starts_with(word))).then_some(place)
+    }
+
     /// Returns the quoted plan, and whether only a part of it is quoted.
     fn quoted(&self, source: &str, position: usize) -> Option<(usize, bool)> {
         from_quote(&fold(&unquoted(source)), self.subjects, position)
     }
 
-    fn sentence(
-        &mut self,
-        position: usize,
-        author: Option<u64>,
-        sentence: &str,
-        quoted: Option<(usize, bool)>,
-    ) {
+    /// Returns the newest plan of the only author of a plan who is addressed with `@login`.
+    fn mentioned(&self, statement: &Statement<'_>) -> Option<usize> {
+        let mut found = None;
+        for (at, subject) in self.subjects.iter().enumerate() {
+            let mention = format!("@{}", subject.login);
+            let mentions = statement.elements.iter().any(|it| {
+                it.kind == ElementKind::Paragraph && whole_word(&it.text, &mention).is_some()
+            });
+            if !mentions || subject.post >= statement.position {
+                continue;
+            }
+            if found.is_some_and(|other: usize| self.subjects[other].author != subject.author) {
+                return None;
+            }
+            found = Some(at);
+        }
+        found
+    }
+
+    fn sentence(&mut self, sentence: &str, context: Context) {
+        let Context {
+            position, author, ..
+        } = context;
         let phrases = Phrases::of(sentence);
         let asks = sentence.trim_end().ends_with(['?', '？']);
         let mut verbs = verbs(sentence, &phrases);
         if verbs.is_empty()
-            && let Some(place) = self.vote(position, sentence)
+            && let Some(place) = self
+                .vote(position, sentence)
+                .or_else(|| ordered(sentence, &phrases))
+                .or_else(|| self.owned(position, sentence))
         {
             let at = Match {
                 class: Class::Choose,
@@ -328,7 +378,7 @@ impl Talk<'_> {
             self.name(position, author, *one);
         }
         if targets.is_empty() {
-            self.implied(position, author, &phrases, &verbs, quoted, last);
+            self.implied(&phrases, &verbs, context, last);
             return;
         }
         // A wish is not a decision.
@@ -364,13 +414,17 @@ impl Talk<'_> {
     /// preceding one.
     fn implied(
         &mut self,
-        position: usize,
-        author: Option<u64>,
         phrases: &Phrases,
         verbs: &[(Verb, Match, bool)],
-        quoted: Option<(usize, bool)>,
+        context: Context,
         last: Option<usize>,
     ) {
+        let Context {
+            position,
+            author,
+            quoted,
+            mentioned,
+        } = context;
         let has = |wanted: Verb| verbs.iter().find(|(verb, ..)| *verb == wanted);
         let own = (0..self.subjects.len()).rev().find(|at| {
             let subject = &self.subjects[*at];
@@ -383,6 +437,18 @@ impl Talk<'_> {
             self.apply(position, author, Verb::Withdraw, false, own);
             return;
         }
+        // Short verbs such as "use" occur in many sentences that decide nothing.
+        let decides = verbs
+            .iter()
+            .any(|(verb, at, negated)| *verb == Verb::Choose && !negated && at.end - at.start > 5);
+        if decides
+            && quoted.is_none()
+            && let Some(one) = mentioned
+            && self.subjects[one].author != author
+        {
+            self.apply(position, author, Verb::Choose, false, one);
+            return;
+        }
         let (about, partly) = match (quoted, last) {
             (Some((about, partly)), _) => (about, partly),
             (None, Some(about)) => (about, false),
@@ -390,7 +456,7 @@ impl Talk<'_> {
         };
         let praised = verbs
             .iter()
-            .any(|(verb, _, negated)| *verb == Verb::Approve && !negated)
+            .any(|(verb, _, negated)| *verb == Verb::Approve && !negated || decides)
             && !verbs.iter().any(|(verb, ..)| *verb == Verb::Reject);
         if partly && !praised {
             self.standing[about].amended.push(position);
@@ -414,8 +480,8 @@ impl Talk<'_> {
             .count()
             > 1;
         let pointing = phrases.has(Class::Above) || quoted.is_some();
-        let decides = has(Verb::Choose).is_some_and(|(_, _, negated)| !negated);
-        if decides && phrases.has(Class::Above) && !sibling && own != Some(about) {
+        let chooses = has(Verb::Choose).is_some_and(|(_, _, negated)| !negated);
+        if chooses && phrases.has(Class::Above) && !sibling && own != Some(about) {
             self.name(position, author, about);
         }
         for (verb, _, negated) in verbs {
@@ -634,6 +700,16 @@ impl Talk<'_> {
         found.sort_unstable();
         found
     }
+}
+
+/// Returns the offset of the ordinal in a sentence that consists of little else: "The second one
+/// please."
+fn ordered(sentence: &str, phrases: &Phrases) -> Option<usize> {
+    let ordinal = phrases
+        .iter()
+        .find(|it| matches!(it.class, Class::Ordinal(_)))?;
+    let others = sentence.chars().count() - sentence[ordinal.start..ordinal.end].chars().count();
+    (others <= 16 && !sentence.trim_end().ends_with(['?', '？'])).then_some(ordinal.start)
 }
 
 fn verbs(sentence: &str, phrases: &Phrases) -> Vec<(Verb, Match, bool)> {

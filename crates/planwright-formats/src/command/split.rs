@@ -179,27 +179,38 @@ fn start(comment: &str, following: &[Block], next: usize, end: usize) -> Option<
 /// Returns whether a block in which [`start`] finds a plan may begin in `text`, which begins a line
 /// of the comment. A fast upper bound without the Markdown parser.
 fn may_start(text: &str) -> bool {
-    let is_item = |line: &str| {
-        let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
-        let mark = number.strip_prefix(['-', '*', '+', '.', ')']);
-        mark.is_some_and(|content| content.starts_with(' '))
+    let hides_text = |line: &[u8]| memchr::memchr3(b'[', b'<', b'&', line).is_some();
+    let some_hidden = hides_text(text.as_bytes());
+    let is_item = |line: &[u8]| {
+        let digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        matches!(line[digits..], [b'-' | b'*' | b'+' | b'.' | b')', b' ', ..])
     };
-    let names_plan = |line: &str| {
-        let letters = line.bytes().filter(u8::is_ascii_alphanumeric);
-        let first = letters.take("implementationplan".len());
-        let first: Vec<u8> = first.map(|byte| byte.to_ascii_lowercase()).collect();
-        line.contains(':') && (first.starts_with(b"plan") || first == b"implementationplan")
+    let names_plan = |line: &[u8]| {
+        let letters = line.iter().filter(|byte| byte.is_ascii_alphanumeric());
+        let begins = |name: &[u8]| {
+            let begin = letters.clone().take(name.len()).map(u8::to_ascii_lowercase);
+            begin.eq(name.iter().copied())
+        };
+        let named = begins(b"plan") || begins(b"implementationplan");
+        named && memchr::memchr(b':', line).is_some()
     };
-    text.contains("<!-- erk:")
-        || text.split(['\n', '\r']).any(|line| {
-            let line = line.trim();
-            let underline = |mark: char| line.chars().all(|c| c == mark);
-            // No paragraph begins with a list item, and what is in one is at a lower level.
-            let is_item = is_item(line);
-            line.starts_with(['#', '`', '~'])
-                || !line.is_empty() && (underline('-') || underline('='))
-                || !is_item && (line.contains(['[', '<', '&']) || names_plan(line))
-        })
+    let underlines = |line: &[u8], mark: u8| line.iter().all(|byte| *byte == mark);
+    let starts = |line: &[u8]| match line.trim_ascii() {
+        [] => false,
+        [b'#' | b'`' | b'~', ..] => true,
+        line if underlines(line, b'-') || underlines(line, b'=') => true,
+        // No paragraph begins with a list item, and what is in one is at a lower level.
+        line if is_item(line) => false,
+        line => some_hidden && hides_text(line) || names_plan(line),
+    };
+    let ends = memchr::memchr2_iter(b'\n', b'\r', text.as_bytes()).chain([text.len()]);
+    let mut at = 0;
+    let mut lines = ends.map(|end| {
+        let line = &text.as_bytes()[at..end];
+        at = end + 1;
+        line
+    });
+    some_hidden && text.contains("<!-- erk:") || lines.any(starts)
 }
 
 /// Returns whether the HTML block `text` opens a plan in one of erk's frames.

@@ -94,6 +94,9 @@ pub(super) fn bounded(source: &str) -> Cow<'_, str> {
 ///
 /// Linear, and an upper bound: URLs in code count as well.
 pub(super) fn bare_urls_are_few(source: &str) -> bool {
+    if memchr::memchr(b'<', source.as_bytes()).is_none() {
+        return true;
+    }
     let max = MAX_URL_STEPS_PER_BYTE * source.len().max(MIN_COUNTED_LENGTH);
     let mut steps = 0;
     // White space as the parser has it: a form feed does not end a URL.
@@ -124,7 +127,7 @@ impl Containers {
     /// Processes the markers at the start of `line` and returns whether the nesting is too deep
     /// now.
     fn exceed(&mut self, line: &[u8]) -> bool {
-        let rule = rule_at_end(line);
+        let mut rule = None;
         let (mut at, mut column) = (0, 0);
         loop {
             while let Some(blank) = line.get(at).filter(|byte| matches!(byte, b' ' | b'\t')) {
@@ -135,6 +138,7 @@ impl Containers {
                 return false;
             };
             // `- - -` is a thematic break and not a list in a list.
+            let rule = *rule.get_or_insert_with(|| rule_at_end(line));
             if rule.is_some_and(|rule| at >= rule) {
                 return false;
             }
@@ -210,10 +214,9 @@ impl Table {
 
 /// Returns whether `line` can be the delimiter row of a table, after the markers of containers.
 fn delimits(line: &[u8]) -> bool {
-    line.contains(&b'-')
-        && line
-            .iter()
-            .all(|byte| byte.is_ascii_digit() || b"|-: \t>*+.)\x0b\x0c".contains(byte))
+    line.iter()
+        .all(|byte| byte.is_ascii_digit() || b"|-: \t>*+.)\x0b\x0c".contains(byte))
+        && line.contains(&b'-')
 }
 
 #[cfg(test)]

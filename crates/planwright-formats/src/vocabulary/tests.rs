@@ -32,6 +32,9 @@ fn every_file_can_be_read_and_is_written_as_texts_are_compared() {
                 "{code}: {word:?}"
             );
             assert_eq!(word.trim(), word, "{code}");
+            let gaps = word.matches(GAP).count();
+            assert!(gaps <= 1, "{code}: {word:?}");
+            assert_eq!(word.matches('~').count(), gaps, "{code}: {word:?}");
         }
     }
 }
@@ -49,6 +52,16 @@ fn whole_words_are_found_in_any_case() {
             .iter()
             .any(|(class, _)| *class == Class::Lead)
     );
+}
+
+#[test]
+fn the_second_part_of_a_phrase_is_in_the_same_sentence() {
+    let withdraws = |text: &str| Phrases::of(&fold(text)).has(Class::Withdraw);
+    assert!(withdraws("I take the plan back."));
+    assert!(withdraws("Dann zieh ich meinen Vorschlag von oben zurück"));
+    assert!(!withdraws("I take the plan. Back later"));
+    assert!(!withdraws("I take the plan to the background team"));
+    assert!(!withdraws(&format!("I take {} back", "one ".repeat(20))));
 }
 
 #[test]

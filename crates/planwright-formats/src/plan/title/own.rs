@@ -34,7 +34,9 @@ pub fn own_title(text: &str) -> Option<String> {
     heading(1)
         .or_else(|| {
             let before = blocks.iter().take_while(|block| block.heading().is_none());
-            before.take(2).find_map(|block| title_line(block, source))
+            before
+                .take(2)
+                .find_map(|block| title_line(block, &blocks, source))
         })
         .or_else(|| {
             if begins_with_heading {
@@ -109,15 +111,22 @@ fn first_heading(blocks: &[Block]) -> Option<String> {
 }
 
 /// Returns the title in a bold line or in a line `Plan: X`.
-fn title_line(block: &Block, source: &str) -> Option<String> {
+fn title_line(block: &Block, blocks: &[Block], source: &str) -> Option<String> {
     if let Some(bold) = bold_line(block, source) {
-        return descriptive_title(bold);
+        return descriptive_title(bold).filter(|_| !is_section(bold, blocks, source));
     }
     let first = block.paragraph()?.lines().next()?;
     let marked = without_markers(first).len() < first.len()
         && first.chars().count() <= MAX_LINE_CHARS
         && !first.ends_with(':');
     marked.then(|| descriptive_title(first))?
+}
+
+/// Returns true for a bold line of one word, such as `Backend`, if there are others like it.
+fn is_section(bold: &str, blocks: &[Block], source: &str) -> bool {
+    let of_one_word = |line: &&str| line.split_whitespace().count() == 1;
+    let lines = blocks.iter().filter_map(|block| bold_line(block, source));
+    of_one_word(&bold) && lines.filter(of_one_word).count() > 1
 }
 
 /// Returns a paragraph that can be a title although it is not marked as one: a short line of several
