@@ -58,10 +58,10 @@ pub(super) fn score_context(found: &mut [Found], thread: &Conversation) {
             add(candidate, -20, "the conversation is called something else");
         } else if opening && !titled {
             // The description of a pull request says what is going to be done.
-            let points = if few || thread.place.pull_request {
-                OPENING / 4
-            } else {
-                OPENING
+            let points = match (few, thread.place.pull_request) {
+                (true, _) => OPENING / 4,
+                (false, true) => OPENING / 2,
+                (false, false) => OPENING,
             };
             add(candidate, points, "is the opening text");
         } else if position == 1 && !few {

@@ -578,7 +578,8 @@ impl Search<'_> {
             Form::Lines => best.blocks.len() == 1,
             _ => false,
         };
-        let titled = from < steps || !lists;
+        let led = from < steps && announces(&self.elements[from], &self.elements[from + 1]);
+        let titled = from < steps && !led || !lists;
         let to = self.with_tail(to, within.end, titled);
         Some(self.region(from..to, None))
     }

@@ -273,6 +273,10 @@ fn is_command(code: &str) -> bool {
 /// announcements, merged" names a version of a plan.
 fn reports(title: &Element) -> bool {
     let words = title.words();
+    // "What we agreed"
+    if title.phrases.is(Class::Empty, words.clone()) {
+        return false;
+    }
     title.text.ends_with(['✅', '✔', '☑'])
         || title.phrases.all(Class::Done).any(|done| {
             let before = title.text[..done.start].trim_end();

@@ -8,6 +8,7 @@
 )]
 
 mod forms;
+mod rules;
 mod texts;
 
 use super::*;

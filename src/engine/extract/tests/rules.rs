@@ -1,0 +1,215 @@
+//! Single rules about where a plan ends, what is no plan, and what decides between two.
+
+use super::*;
+
+/// Two proposals, posted by `henriette` and `bob-m`.
+const TWO: &str = "title: The tide table is late
+
+--- @clara 2026-03-02T09:00:00Z
+It shows yesterday's table until noon.
+
+--- @henriette 2026-03-02T10:00:00Z
+## Cache per harbour
+
+1. Key the cache by harbour and day in `cache.rs`
+2. Drop the entries of yesterday at midnight
+3. Add a test with a frozen clock
+4. Log every miss with the harbour
+
+--- @bob-m 2026-03-02T11:00:00Z
+## Table from the feed
+
+1. Read the feed of the harbour office in `feed.rs`
+2. Keep the last table when the feed is down
+3. Add a test with a feed that is cut off
+4. Show the age of the table
+
+";
+
+/// The two proposals, an answer to them, and the command.
+fn two(said: &str) -> String {
+    format!(
+        "{TWO}--- @dora 2026-03-02T12:00:00Z\n{said}\n\n--- @clara 2026-03-02T13:00:00Z\n/save-plan\n"
+    )
+}
+
+/// A conversation with one post between the opening text and the command.
+fn one(author: &str, post: &str) -> String {
+    format!(
+        "title: The tide table is late
+
+--- @clara 2026-03-02T09:00:00Z
+It shows yesterday's table until noon.
+
+--- @{author} 2026-03-02T10:00:00Z
+{post}
+
+--- @clara 2026-03-02T13:00:00Z
+/save-plan
+"
+    )
+}
+
+#[derive(Debug, PartialEq)]
+enum Outcome {
+    Nothing,
+    Unclear,
+    Plan(String, String),
+}
+
+fn outcome(text: &str) -> Outcome {
+    let (thread, trigger) = conversation(text);
+    match choose(candidates(&thread, &trigger), &trigger) {
+        Err(_) => Outcome::Nothing,
+        Ok(Choice::Unclear(..)) => Outcome::Unclear,
+        Ok(Choice::Plan(plan)) => {
+            let mut lines = plan.text.trim().lines();
+            let first = lines.next().unwrap_or_default().to_owned();
+            let last = lines.next_back().unwrap_or(&first).to_owned();
+            Outcome::Plan(first, last)
+        }
+    }
+}
+
+fn plan(first: &str, last: &str) -> Outcome {
+    Outcome::Plan(first.to_owned(), last.to_owned())
+}
+
+#[test]
+fn a_decision_names_a_plan_in_many_ways() {
+    let cache = || plan("## Cache per harbour", "4. Log every miss with the harbour");
+    let feed = || plan("## Table from the feed", "4. Show the age of the table");
+    for (said, expected) in [
+        ("So: Henry's for the spring release.", cache()),
+        ("Read both twice. The second one please.", feed()),
+        (
+            "We'll go with that proposal. @bob-m please open a draft.",
+            feed(),
+        ),
+        (
+            "> 2. Drop the entries of yesterday at midnight\n\nThis matters most. Let's do it like that.",
+            cache(),
+        ),
+        ("Both are fine with me.", Outcome::Unclear),
+        ("Henry's on holiday, by the way.", Outcome::Unclear),
+        ("The second reading was better.", Outcome::Unclear),
+        ("@bob-m can you take a look at the log?", Outcome::Unclear),
+    ] {
+        assert_eq!(outcome(&two(said)), expected, "{said}");
+    }
+}
+
+#[test]
+fn a_requester_who_sees_arguments_for_both_has_not_decided() {
+    let said = "--- @clara 2026-03-02T12:00:00Z\nAlright, good arguments on both sides, both are possible.\n\n";
+    let text = format!("{TWO}{said}--- @clara 2026-03-02T13:00:00Z\n/save-plan\n");
+    assert_eq!(outcome(&text), Outcome::Unclear);
+}
+
+#[test]
+fn a_plan_can_be_withdrawn_and_rejected_in_many_words() {
+    let text = |author: &str, said: &str| {
+        let steps = "## Cache per harbour\n\n1. Key the cache by harbour in `cache.rs`\n2. Drop the entries of yesterday\n3. Add a test with a frozen clock\n4. Log every miss";
+        let later = format!(
+            "--- @{author} 2026-03-02T12:00:00Z\n{said}\n\n--- @clara 2026-03-02T13:00:00Z\n"
+        );
+        one("henriette", steps).replace("--- @clara 2026-03-02T13:00:00Z\n", &later)
+    };
+    for said in [
+        "I take the whole plan back, the harbours share one table.",
+        "Then I'm pulling it.",
+        "Dann zieh ich meinen Vorschlag von oben zurück.",
+        "제가 접을게요.",
+    ] {
+        assert_eq!(
+            outcome(&text("henriette", said)),
+            Outcome::Nothing,
+            "{said}"
+        );
+    }
+    for said in ["So it's a no, sorry.", "Do projektu to nevezmu."] {
+        assert_eq!(outcome(&text("olaf", said)), Outcome::Nothing, "{said}");
+    }
+    for said in [
+        "I take the table back to the office.",
+        "A second call is a no-op then.",
+        "Let me say this before I forget.",
+    ] {
+        assert_ne!(
+            outcome(&text("henriette", said)),
+            Outcome::Nothing,
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn only_what_refers_to_the_steps_follows_steps_without_a_title() {
+    let steps = "1. Key the cache by harbour and day in `cache.rs`\n2. Drop the entries of yesterday at midnight\n3. Add a test with a frozen clock\n4. Log every miss with the harbour";
+    let first = "1. Key the cache by harbour and day in `cache.rs`";
+    let last = "4. Log every miss with the harbour";
+    for (tail, kept) in [
+        ("The old table stays in the archive.", false),
+        ("My train is late as well.", false),
+        ("Rollback: switch `cache.harbour` off.", true),
+        ("Only after step 3 can this be released.", true),
+    ] {
+        let expected = plan(first, if kept { tail } else { last });
+        assert_eq!(
+            outcome(&one("bob-m", &format!("{steps}\n\n{tail}"))),
+            expected
+        );
+        let titled = format!("## Cache per harbour\n\n{steps}\n\nThe old table stays.");
+        let expected = plan("## Cache per harbour", "The old table stays.");
+        assert_eq!(outcome(&one("bob-m", &titled)), expected);
+    }
+    let talk = format!("Thanks for the log. It is the cache. I would do it so:\n\n{steps}");
+    assert_eq!(outcome(&one("bob-m", &talk)), plan(first, last));
+}
+
+#[test]
+fn parts_of_other_documents_are_left_out() {
+    let steps = "1. Key the cache by harbour and day in `cache.rs`\n2. Drop the entries of yesterday at midnight\n3. Add a test with a frozen clock\n4. Log every miss with the harbour";
+    let minutes = format!(
+        "## Call of 2 March\n\nPresent: Clara, Bob\n\n### Old items\n\n- Clara asked the office\n\n### What we agreed\n\n{steps}\n\n### Next call\n\n- 9 March\n- 16 March"
+    );
+    let agreed = plan("### What we agreed", "4. Log every miss with the harbour");
+    assert_eq!(outcome(&one("bob-m", &minutes)), agreed);
+    let prompt = format!(
+        "## Plan: Cache per harbour\n\n{steps}\n\n<details>\n\n<summary>Original prompt</summary>\n\n> 1. open the table\n> 2. it is late\n\n</details>"
+    );
+    let whole = plan(
+        "## Plan: Cache per harbour",
+        "4. Log every miss with the harbour",
+    );
+    assert_eq!(outcome(&one("agent[bot]", &prompt)), whole);
+}
+
+#[test]
+fn what_was_done_or_is_wanted_is_no_plan() {
+    for post in [
+        "**TOP 1 – Aufgaben vom letzten Mal**\n\n1. Sensoren nachzählen → erledigt (Krüger)\n2. Schlüssel verlängern → erledigt (Yıldız)\n3. Verzeichnis ergänzen → erledigt (Petersen)\n\n**TOP 2 – Verschiedenes**\n\n- nächster Termin am Montag",
+        "## User stories\n\n- As a skipper I want to see the table before I leave\n- As a harbour master I want to correct the table by hand\n- As a guest I want to print the table of today",
+        "How it came about. First I dumped the old table, then I wrote the schema by looking at the forms. After that I imported one year at a time. Finally I switched the display over on Monday, and nobody noticed.",
+        "## Upgrading from 2.x\n\n1. Scale the server down: `kubectl scale deploy/tide --replicas=0`\n2. Apply the new schema before the chart\n3. `helm upgrade tide tide/tide --version 3.0.0`\n4. Scale it up again",
+    ] {
+        assert_eq!(outcome(&one("bob-m", post)), Outcome::Nothing, "{post}");
+    }
+}
+
+#[test]
+fn steps_are_found_in_unusual_forms() {
+    let dashes = "Here's what I'd do:\n\n- new route `/table/print`, plain HTML and a style for paper\n\n--\n\n- group the tides by day like the old table\n\n--\n\n- link it from the page of the harbour\n\n--\n\n- remove the old document that nobody can open\n\n--\n\n- ask the harbour office to print theirs before the announcement";
+    let first = "- new route `/table/print`, plain HTML and a style for paper";
+    let expected = plan(
+        first,
+        "- ask the harbour office to print theirs before the announcement",
+    );
+    assert_eq!(outcome(&one("bob-m", dashes)), expected);
+    let prose = "What I found on the train is that next to nothing is cached, and then only by luck.\n\nFirst I'd key the cache by harbour and day, since that is what people ask for. Then the entries of yesterday are dropped at midnight.\n\nAfter that comes a test with a frozen clock. At the very end we log every miss with the harbour, so that we see whether it helps.";
+    let prose = format!("{prose}\n\n--- @dora 2026-03-02T11:00:00Z\nSounds good to me.");
+    let Outcome::Plan(first, _) = outcome(&one("bob-m", &prose)) else {
+        panic!("no plan")
+    };
+    assert!(first.starts_with("First I'd key the cache"), "{first}");
+}
