@@ -29,10 +29,12 @@ mod decision;
 mod element;
 mod heading;
 mod multipart;
+mod numbering;
 mod posts;
 mod reference;
 mod region;
 mod score;
+mod sentences;
 mod series;
 mod talk;
 #[cfg(test)]

@@ -3,7 +3,8 @@
 use super::element::ElementKind;
 use super::heading::Role;
 use super::region::Search;
-use super::series::{Form, split_sentences};
+use super::sentences::split_sentences;
+use super::series::Form;
 use crate::formats::plan::title::{descriptive_title, plain_title};
 use crate::formats::vocabulary::Class;
 
@@ -209,7 +210,8 @@ impl Search<'_> {
             || text.starts_with('@')
             || length <= 400
                 && (element.begins(Class::After)
-                    || element.phrases.has(Class::After) && text.ends_with(['?', '？'])
+                    || element.phrases.has(Class::After)
+                        && (text.ends_with(['?', '？']) || length <= 50)
                     || text.ends_with(['?', '？']) && text.lines().count() == 1)
     }
 

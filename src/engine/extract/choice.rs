@@ -10,8 +10,8 @@ use super::element::{Element, ElementKind, elements};
 use super::reference::{
     Subject, by_name, from_quote, named, overlap, telling_lines, telling_words, unquoted,
 };
-use super::score::POSSIBLE;
-use super::series::split_sentences;
+use super::score::{MIN_SCORE, POSSIBLE};
+use super::sentences::split_sentences;
 use super::talk::{Heard, Standing, Statement, listen};
 use super::trust::Trust;
 use super::{Found, Search, Verdict, add, posts};
@@ -219,10 +219,17 @@ fn heard(
 ) -> Heard {
     let end = thread.posts.len();
     let parts_of = |position: usize| -> Vec<Range<usize>> {
+        // Sentences that hardly look like a plan may be a statement about plans.
+        let elements = parsed.iter().find(|(at, _)| *at == position);
+        let is_talk = |score: i32, span: &Range<usize>| {
+            let inside = |it: &&Element| span.start <= it.span.start && it.span.end <= span.end;
+            let mut inside = elements.iter().flat_map(|(_, all)| all).filter(inside);
+            score < MIN_SCORE && inside.all(|it| it.kind == ElementKind::Paragraph)
+        };
         good.iter()
-            .flat_map(|it| &it.parts)
-            .filter(|(at, _)| *at == position)
-            .map(|(_, span)| span.clone())
+            .flat_map(|it| it.parts.iter().map(|part| (it.candidate.score, part)))
+            .filter(|(score, (at, span))| *at == position && !is_talk(*score, span))
+            .map(|(_, (_, span))| span.clone())
             .collect()
     };
     let counts = |post: &Post| match trust {

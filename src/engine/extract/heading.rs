@@ -1,7 +1,7 @@
 //! Determines the role of a heading and the label of a proposal that it contains.
 
 use super::element::Element;
-use super::series::step_number;
+use super::numbering::step_number;
 use crate::formats::vocabulary::Class;
 
 /// The role of a heading in a plan.

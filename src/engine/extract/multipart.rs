@@ -1,8 +1,8 @@
 //! Recognises the parts of plans that are spread over several posts, and joins them.
 
 use super::element::{Element, ElementKind, elements};
+use super::numbering::step_number;
 use super::region::Region;
-use super::series::step_number;
 use super::talk::replaces;
 use super::{Found, Part, add};
 use crate::engine::model::candidate::{Candidate, Source};

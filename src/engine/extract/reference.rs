@@ -223,7 +223,7 @@ fn lone_label(text: &str, label: &str) -> Option<usize> {
 }
 
 /// Returns ordinals that refer to a plan, either alone or followed by a noun for a plan.
-fn ordinals(text: &str, phrases: &Phrases) -> Vec<(usize, u8)> {
+pub(super) fn ordinals(text: &str, phrases: &Phrases) -> Vec<(usize, u8)> {
     let mut found = Vec::new();
     for phrase in phrases.iter() {
         let Class::Ordinal(place) = phrase.class else {

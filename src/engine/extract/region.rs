@@ -493,17 +493,23 @@ impl Search<'_> {
                     .unwrap_or(self.elements.len())
             };
             let mut end = own_end(at);
-            // Include the following sections of the plan.
+            // Include the following sections of the plan, unless the first of them has all steps.
+            let holds = |from: usize, to: usize| {
+                self.series.iter().any(|it| {
+                    it.blocks.start >= from && it.blocks.end <= to && (strong(it) || it.count >= 3)
+                })
+            };
+            if !holds(at, end) && self.role(at) == Role::Unknown {
+                at = end;
+                continue;
+            }
             while end < self.elements.len()
                 && self.elements[end].level() == Some(level)
                 && self.role(end) == Role::Section
             {
                 end = own_end(end);
             }
-            let held = self.series.iter().any(|it| {
-                it.blocks.start >= at && it.blocks.end <= end && (strong(it) || it.count >= 3)
-            });
-            if held {
+            if holds(at, end) {
                 let region = self.region(at..self.end_without_talk(at, end), None);
                 let heading = &self.elements[at];
                 let named = heading.phrases.has(Class::Plan)
@@ -565,7 +571,11 @@ impl Search<'_> {
             }
         }
         for other in others.iter().rev() {
-            let near = other.blocks.end <= from && from - other.blocks.end <= 1;
+            let near = other.blocks.end <= from
+                && from - other.blocks.end <= 1
+                && !self.elements[other.blocks.end..from]
+                    .iter()
+                    .any(Element::is_bold_line);
             let alike = other.form == best.form || best.form == Form::Bold;
             if near && alike && !self.is_after(other.blocks.end.min(from)) {
                 from = from.min(other.blocks.start);
@@ -575,6 +585,7 @@ impl Search<'_> {
         from = self.with_lead(steps, within.start, best.form);
         let lists = match best.form {
             Form::Numbered | Form::Bullets => true,
+            Form::Sentences => best.blocks.len() > 1,
             Form::Lines => best.blocks.len() == 1,
             _ => false,
         };

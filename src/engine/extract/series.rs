@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::element::{Element, ElementKind, Item};
-use crate::formats::plan::steps::{ends_number, numbered_start};
+use super::numbering::{is_marked, step_number};
+use super::sentences::{ordering, split_sentences};
 use crate::formats::vocabulary::{Class, Phrases, words};
 
 /// Maximum number of blocks below a line that is the head of a step.
@@ -152,19 +153,37 @@ pub(super) fn series(elements: &[Element]) -> Vec<Series> {
     found.extend(lines(elements));
     found.extend(sentences(elements));
     found.extend(answers(elements));
-    found.extend(elements.iter().enumerate().filter_map(terse));
+    found.extend((0..elements.len()).filter_map(|at| terse(elements, at)));
     found
 }
 
-/// Returns a paragraph as a series if most of its unmarked lines say what to do.
-fn terse((at, element): (usize, &Element)) -> Option<Series> {
-    let lines: Vec<&str> = element.text.lines().collect();
+/// Returns a paragraph as a series if most of its unmarked lines say what to do, or if something
+/// announces them and most of them are no sentences.
+fn terse(elements: &[Element], at: usize) -> Option<Series> {
+    let element = &elements[at];
+    let mut lines: Vec<&str> = element.text.lines().collect();
     if element.kind != ElementKind::Paragraph || lines.len() < 3 {
         return None;
     }
+    let leads = |text: &str| text.trim_end().ends_with([':', '：']);
+    let above = at.checked_sub(1).map(|above| &elements[above]);
+    let led = leads(lines[0])
+        || above.is_some_and(|it| {
+            it.kind == ElementKind::Paragraph && (leads(&it.text) || it.phrases.has(Class::Lead))
+        });
+    if leads(lines[0]) {
+        lines.remove(0);
+    }
+    let is_open = |line: &&&str| {
+        let line = line.trim_end();
+        line.split_whitespace().count() >= 4
+            && !line.ends_with(['.', '!', '?', ',', '。', '！', '？', '，'])
+    };
+    let notes =
+        led && lines.len() >= 3 && lines.iter().filter(is_open).count() * 4 >= lines.len() * 3;
     let steps = lines.iter().map(|line| (*line).to_owned()).collect();
     let series = Series::new(Form::Lines, at..at + 1, false, steps);
-    (series.voice().actions * 5 >= lines.len() * 3).then_some(series)
+    (notes || series.voice().actions * 5 >= lines.len() * 3).then_some(series)
 }
 
 /// Returns the series of numbered steps that are quoted one by one with an answer below each.
@@ -502,36 +521,13 @@ fn heads(line: &str) -> bool {
         && !line.ends_with(['.', '。', ';', '；', ',', '，', '!', '！', '?', '？'])
 }
 
-fn is_marked(line: &str) -> bool {
-    let line = line.trim_start();
-    step_number(line).is_some()
-        || lettered(line)
-        || [
-            "• ", "· ", "・", "– ", "— ", "-> ", "→ ", "▪ ", "● ", "◦ ", "➡",
-        ]
-        .iter()
-        .any(|sign| line.starts_with(sign))
-}
-
-/// Whether the line begins with a letter or a Roman numeral: `(a) …`, `b) …`, `c. …`, `iv) …`.
-fn lettered(line: &str) -> bool {
-    let rest = line.strip_prefix('(').unwrap_or(line);
-    let Some(end) = rest.find([')', '.']).filter(|end| (1..=4).contains(end)) else {
-        return false;
-    };
-    let letters = &rest[..end];
-    let letter = letters.len() == 1 && letters.starts_with(|c: char| c.is_ascii_lowercase());
-    let numeral = letters.chars().all(|c| matches!(c, 'i' | 'v' | 'x'));
-    (letter || numeral) && rest[end + 1..].starts_with(' ')
-}
-
 /// Returns series of sentences: a paragraph with at least two ordering words, or several paragraphs
 /// with ordering words.
 fn sentences(elements: &[Element]) -> Vec<Series> {
     let mut found: Vec<Series> = Vec::new();
     let mut open: Option<(Series, usize)> = None;
-    // One paragraph without an ordering word may separate the others.
-    let mut plain: Option<usize> = None;
+    // Two paragraphs without an ordering word may separate the others.
+    let mut plain = 0;
     for (at, element) in elements.iter().enumerate() {
         let order = if element.kind == ElementKind::Paragraph && !element.text.starts_with('@') {
             ordering(element)
@@ -543,16 +539,16 @@ fn sentences(elements: &[Element]) -> Vec<Series> {
                 element.kind,
                 ElementKind::List { .. } | ElementKind::Code(_)
             );
-            let first = element.kind == ElementKind::Paragraph && open.is_some() && plain.is_none();
-            if first {
-                plain = Some(at);
+            let separates = element.kind == ElementKind::Paragraph && open.is_some() && plain < 2;
+            if separates {
+                plain += 1;
             } else if !bridges {
                 found.extend(open.take().and_then(enough));
-                plain = None;
+                plain = 0;
             }
             continue;
         }
-        plain = None;
+        plain = 0;
         if element.begins(Class::First) {
             found.extend(open.take().and_then(enough));
         }
@@ -576,110 +572,4 @@ fn sentences(elements: &[Element]) -> Vec<Series> {
 
 fn enough((series, words): (Series, usize)) -> Option<Series> {
     (words >= 2 && series.count >= 2).then_some(series)
-}
-
-/// Returns the classes of the ordering words that begin sentences or clauses of a paragraph.
-fn ordering(element: &Element) -> Vec<Class> {
-    let mut found = Vec::new();
-    for class in [Class::First, Class::Next, Class::Last] {
-        let begins = |start: usize| {
-            let before = element.text[..start].trim_end();
-            before.is_empty()
-                || before.ends_with([
-                    '.', ',', ';', ':', '!', '。', '、', '，', '；', '：', '\n', '—', '–', '-',
-                    '(', '(',
-                ])
-                || [
-                    "and", "und", "et", "y", "e", "en", "и", "a", "och", "ve", "i", "та", "і",
-                ]
-                .iter()
-                .any(|word| before.ends_with(word))
-                || before.ends_with(|c: char| !c.is_ascii() && !c.is_alphabetic())
-        };
-        // Long ordering words are unambiguous anywhere in a sentence, except for "second".
-        let many = element.phrases.all(class).filter(|found| {
-            begins(found.start)
-                || found.end - found.start >= 6
-                    && !["second", "secondly"].contains(&&element.text[found.start..found.end])
-        });
-        // Overlapping phrases are a single ordering word.
-        let mut end = 0;
-        for phrase in many {
-            if phrase.start >= end {
-                found.push(class);
-                end = phrase.end;
-            }
-        }
-    }
-    found
-}
-
-/// Returns the sentences of normalised text.
-pub(super) fn split_sentences(text: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    let mut start = 0;
-    let mut chars = text.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        let ends = match c {
-            '。' | '！' | '？' | '\n' | '…' => true,
-            '.' | '!' | '?' | ';' => chars.peek().is_none_or(|(_, next)| next.is_whitespace()),
-            _ => false,
-        };
-        if ends {
-            let end = at + c.len_utf8();
-            if text[start..end].chars().any(char::is_alphanumeric) {
-                found.push(text[start..end].trim());
-            }
-            start = end;
-        }
-    }
-    if text[start..].chars().any(char::is_alphanumeric) {
-        found.push(text[start..].trim());
-    }
-    found
-}
-
-/// Returns the number of a heading, line or paragraph that begins like a step: `1. …`, `Step 2 -
-/// …`, `2️⃣ …`, `第三步`, `ステップ1：…`. Expects normalised text.
-pub(super) fn step_number(text: &str) -> Option<usize> {
-    let (_, head) = numbered_start(text.trim_start())?;
-    let (head, ordinal) = match head.strip_prefix('第') {
-        Some(rest) => (rest, true),
-        None => (head, false),
-    };
-    let named = Phrases::of(head).begins(Class::Step, 0);
-    if let Some(end) = named {
-        let rest = head[end..].trim_start_matches([' ', '#', 'n', '°', 'º', '.', '\u{a0}']);
-        if let Some((number, _)) = number(rest) {
-            return Some(number);
-        }
-    }
-    let (number, rest) = number(head)?;
-    if ordinal {
-        return Some(number);
-    }
-    let counter = Phrases::of(rest).begins(Class::Step, 0).is_some();
-    (number <= 50 && (counter || ends_number(rest))).then_some(number)
-}
-
-/// Returns the number at the start of `text`, in digits, as a Chinese numeral or as an English
-/// word, and the rest of the text.
-fn number(text: &str) -> Option<(usize, &str)> {
-    const HAN: &str = "一二三四五六七八九十";
-    const WORDS: [&str; 10] = [
-        "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-    ];
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    if (1..=3).contains(&digits) {
-        return Some((text[..digits].parse().ok()?, &text[digits..]));
-    }
-    if let Some(first) = text.chars().next()
-        && let Some(at) = HAN.chars().position(|c| c == first)
-    {
-        return Some((at + 1, &text[first.len_utf8()..]));
-    }
-    WORDS.iter().zip(1..).find_map(|(word, number)| {
-        let rest = text.strip_prefix(word)?;
-        (!rest.starts_with(char::is_alphanumeric)).then_some((number, rest))
-    })
 }

@@ -6,8 +6,10 @@
 //! Otherwise it refers to the preceding plan.
 
 use super::element::{Element, ElementKind};
-use super::reference::{Subject, by_name, from_quote, named, telling_words, unquoted, whole_word};
-use super::series::split_sentences;
+use super::reference::{
+    Subject, by_name, from_quote, named, ordinals, telling_words, unquoted, whole_word,
+};
+use super::sentences::split_sentences;
 use crate::engine::model::conversation::Post;
 use crate::formats::vocabulary::{Class, Match, Phrases, fold};
 use std::collections::HashMap;
@@ -245,14 +247,18 @@ impl Talk<'_> {
     }
 
     /// Returns the offset of the author's name in a sentence that begins with it: "So: Ruthie's for
-    /// June".
+    /// June", "Oleg's latch."
     fn owned(&self, position: usize, sentence: &str) -> Option<usize> {
-        let [(place, _)] = by_name(sentence, self.subjects, position)[..] else {
+        let [(place, subject)] = by_name(sentence, self.subjects, position)[..] else {
             return None;
         };
         let (_, behind) = sentence[place..].split_once("'s ")?;
-        let decided = ["for ", "it is", "please", "then"];
-        (place <= 8 && decided.iter().any(|word| behind.starts_with(word))).then_some(place)
+        let ends = ["for ", "it is", "please", "then"];
+        let titled = self.subjects[subject]
+            .title
+            .contains(behind.trim_end_matches(['.', '!']));
+        let is_vote = titled || ends.iter().any(|word| behind.starts_with(word));
+        (place <= 8 && is_vote).then_some(place)
     }
 
     /// Returns the quoted plan, and whether only a part of it is quoted.
@@ -502,7 +508,11 @@ impl Talk<'_> {
                         && position != self.command
                         && (alone || next || quoted.is_some()) =>
                 {
-                    if sibling && quoted.is_none() {
+                    // Who is for a plan and names none now is against something else.
+                    let standing = &self.standing[about];
+                    let mut people = standing.approved.iter().chain(&standing.chosen);
+                    let supports = people.any(|(_, by)| *by == author);
+                    if (sibling || supports) && quoted.is_none() {
                         continue;
                     }
                     self.apply(position, author, Verb::Reject, false, about);
@@ -705,11 +715,12 @@ impl Talk<'_> {
 /// Returns the offset of the ordinal in a sentence that consists of little else: "The second one
 /// please."
 fn ordered(sentence: &str, phrases: &Phrases) -> Option<usize> {
-    let ordinal = phrases
-        .iter()
-        .find(|it| matches!(it.class, Class::Ordinal(_)))?;
-    let others = sentence.chars().count() - sentence[ordinal.start..ordinal.end].chars().count();
-    (others <= 16 && !sentence.trim_end().ends_with(['?', '？'])).then_some(ordinal.start)
+    let (place, _) = ordinals(sentence, phrases).into_iter().next()?;
+    let ordinal = phrases.iter().find(|it| it.start == place)?;
+    let end = sentence.trim_end();
+    let others = end.chars().count() - end[..ordinal.end.min(end.len())].chars().count();
+    let before = sentence[..place].chars().count();
+    (before + others <= 16 && !end.ends_with(['?', '？', ':', '：'])).then_some(place)
 }
 
 fn verbs(sentence: &str, phrases: &Phrases) -> Vec<(Verb, Match, bool)> {

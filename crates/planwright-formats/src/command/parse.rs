@@ -110,23 +110,28 @@ fn candidates(comment: &str) -> impl Iterator<Item = Candidate> {
 }
 
 fn parts(comment: &str) -> Vec<(Word, split::Parts)> {
-    let Some(text) = Text::whole(comment) else {
+    let candidates: Vec<Candidate> = candidates(comment).collect();
+    let Some(first) = candidates.first().map(|first| first.at) else {
         return Vec::new();
     };
-    let (above, text) = text.without_text_above();
-    let found = text
-        .sufficient_part()
-        .filter(|end| text.is_separate(*end))
-        .and_then(|end| text.parts(end));
-    let mut found = found.unwrap_or_else(|| text.parts(text.comment.len()).unwrap_or_default());
-    if !above.is_empty() {
-        let lines = Lines::new(above).count() - 1;
-        for (word, parts) in &mut found {
-            word.line += lines;
-            word.start += above.len();
-            for range in parts.removed.iter_mut().chain([&mut word.span]) {
-                *range = range.start + above.len()..range.end + above.len();
-            }
+    let whole = Bounded::new(comment);
+    if first == 0 || !whole.is_independent_below(first) {
+        return Text::new(comment, whole, candidates).all_parts();
+    }
+    // The text above the first command does not matter.
+    let (above, below) = comment.split_at(first);
+    let of_below = |candidate: Candidate| Candidate {
+        at: candidate.at - first,
+        ..candidate
+    };
+    let candidates = candidates.into_iter().map(of_below).collect();
+    let mut found = Text::new(below, whole.below(first), candidates).all_parts();
+    let lines = Lines::new(above).count() - 1;
+    for (word, parts) in &mut found {
+        word.line += lines;
+        word.start += first;
+        for range in parts.removed.iter_mut().chain([&mut word.span]) {
+            *range = range.start + first..range.end + first;
         }
     }
     found
@@ -141,37 +146,23 @@ struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// Returns `None` if no line of `comment` begins with a command.
-    fn whole(comment: &'a str) -> Option<Self> {
-        let candidates: Vec<Candidate> = candidates(comment).collect();
-        (!candidates.is_empty()).then(|| Self {
+    /// Indexes the lines of `comment`, which is `bounded` and contains `candidates`.
+    fn new(comment: &'a str, bounded: Bounded<'a>, candidates: Vec<Candidate>) -> Self {
+        Self {
             comment,
-            bounded: Bounded::new(comment),
+            bounded,
             lines: Lines::new(comment),
             candidates,
-        })
+        }
     }
 
-    /// Splits off the text above the first command where it does not matter to the commands.
-    fn without_text_above(self) -> (&'a str, Self) {
-        let first = self.candidates.first().map_or(0, |first| first.at);
-        if first == 0 || !self.bounded.is_independent_below(first) {
-            return ("", self);
-        }
-        let (above, comment) = self.comment.split_at(first);
-        let candidates = self.candidates.into_iter();
-        let text = Self {
-            comment,
-            bounded: self.bounded.below(first),
-            lines: Lines::new(comment),
-            candidates: candidates
-                .map(|candidate| Candidate {
-                    at: candidate.at - first,
-                    ..candidate
-                })
-                .collect(),
-        };
-        (above, text)
+    /// Parses the comment, or only a part of it if that determines all commands.
+    fn all_parts(&self) -> Vec<(Word, split::Parts)> {
+        let found = self
+            .sufficient_part()
+            .filter(|end| self.is_separate(*end))
+            .and_then(|end| self.parts(end));
+        found.unwrap_or_else(|| self.parts(self.comment.len()).unwrap_or_default())
     }
 
     /// Returns the end of a part of the comment that is much shorter than the comment and that

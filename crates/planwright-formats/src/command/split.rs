@@ -59,16 +59,13 @@ pub(super) fn split(
                 start()
             }
         };
-        match first {
-            Some(plan) => {
-                let is_final = matches!(plan, Plan::From(_));
-                (Some(plan), is_final)
-            }
-            None => {
-                let plan = second();
-                let is_final = guided && plan.is_some() && !may_start(&comment[next..]);
-                (plan, is_final)
-            }
+        if let Some(plan) = first {
+            let is_final = matches!(plan, Plan::From(_));
+            (Some(plan), is_final)
+        } else {
+            let plan = second();
+            let is_final = guided && plan.is_some() && !may_start(&comment[next..]);
+            (plan, is_final)
         }
     } else {
         (None, true)
