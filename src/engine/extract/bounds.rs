@@ -257,13 +257,16 @@ impl Search<'_> {
     fn folded_quote(&self, from: usize, end: usize) -> Option<usize> {
         let part = &self.elements[from + 1..end];
         let (last, inside) = part.split_last()?;
+        if last.kind != ElementKind::DetailsClose {
+            return None;
+        }
         let open = inside
             .iter()
             .rposition(|it| it.kind == ElementKind::DetailsOpen)?;
         let quoted = inside[open + 1..]
             .iter()
             .all(|it| matches!(it.kind, ElementKind::Quote | ElementKind::Html));
-        (last.kind == ElementKind::DetailsClose && quoted).then_some(from + 1 + open)
+        quoted.then_some(from + 1 + open)
     }
 
     /// Returns the end of the section at `at`. Following sections of the same level belong to it

@@ -247,10 +247,8 @@ fn lists(elements: &[Element]) -> Vec<Series> {
             && items.len() == 1
             && let Some(before) = found.last_mut()
             && before.form == Form::Bullets
-            && elements[before.blocks.end..at]
-                .iter()
-                .all(|it| it.words().is_empty())
-            && elements[before.blocks.end..at].len() == 1
+            && before.blocks.end + 1 == at
+            && elements[at - 1].words().is_empty()
         {
             before.blocks.end = at + 1;
             before.count += 1 + nested;

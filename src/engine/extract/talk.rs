@@ -12,7 +12,7 @@ use super::reference::{
 use super::sentences::split_sentences;
 use crate::engine::model::conversation::Post;
 use crate::formats::vocabulary::{Class, Match, Phrases, fold};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// Maximum number of quotes that are looked up in the plans.
@@ -249,6 +249,10 @@ impl Talk<'_> {
     /// Returns the offset of the author's name in a sentence that begins with it: "So: Ruthie's for
     /// June", "Oleg's latch."
     fn owned(&self, position: usize, sentence: &str) -> Option<usize> {
+        // A cheap test first: most sentences name nobody.
+        if sentence.find("'s ").is_none_or(|at| at > 40) {
+            return None;
+        }
         let [(place, subject)] = by_name(sentence, self.subjects, position)[..] else {
             return None;
         };
@@ -268,21 +272,22 @@ impl Talk<'_> {
 
     /// Returns the newest plan of the only author of a plan who is addressed with `@login`.
     fn mentioned(&self, statement: &Statement<'_>) -> Option<usize> {
-        let mut found = None;
-        for (at, subject) in self.subjects.iter().enumerate() {
-            let mention = format!("@{}", subject.login);
-            let mentions = statement.elements.iter().any(|it| {
-                it.kind == ElementKind::Paragraph && whole_word(&it.text, &mention).is_some()
-            });
-            if !mentions || subject.post >= statement.position {
-                continue;
-            }
-            if found.is_some_and(|other: usize| self.subjects[other].author != subject.author) {
-                return None;
-            }
-            found = Some(at);
+        let paragraphs = statement
+            .elements
+            .iter()
+            .filter(|it| it.kind == ElementKind::Paragraph);
+        let logins: HashSet<&str> = paragraphs.flat_map(|it| mentions(&it.text)).collect();
+        if logins.is_empty() {
+            return None;
         }
-        found
+        let addressed = |at: &usize| {
+            let subject = &self.subjects[*at];
+            subject.post < statement.position && logins.contains(subject.login.as_str())
+        };
+        let mut found = (0..self.subjects.len()).rev().filter(addressed);
+        let newest = found.next()?;
+        let same = |at: usize| self.subjects[at].author == self.subjects[newest].author;
+        found.all(same).then_some(newest)
     }
 
     fn sentence(&mut self, sentence: &str, context: Context) {
@@ -710,6 +715,15 @@ impl Talk<'_> {
         found.sort_unstable();
         found
     }
+}
+
+/// Returns the logins that normalised text mentions with `@`.
+fn mentions(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices('@').map(|(at, _)| {
+        let rest = &text[at + 1..];
+        let is_login = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '[' | ']');
+        &rest[..rest.find(|c: char| !is_login(c)).unwrap_or(rest.len())]
+    })
 }
 
 /// Returns the offset of the ordinal in a sentence that consists of little else: "The second one

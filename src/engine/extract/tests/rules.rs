@@ -90,7 +90,9 @@ fn a_decision_names_a_plan_in_many_ways() {
             "> 2. Drop the entries of yesterday at midnight\n\nThis matters most. Let's do it like that.",
             cache(),
         ),
+        ("It has to be right on Sunday. Henry's cache.", cache()),
         ("Both are fine with me.", Outcome::Unclear),
+        ("Henry's right.", Outcome::Unclear),
         ("Henry's on holiday, by the way.", Outcome::Unclear),
         ("The second reading was better.", Outcome::Unclear),
         ("@bob-m can you take a look at the log?", Outcome::Unclear),
@@ -206,6 +208,10 @@ fn steps_are_found_in_unusual_forms() {
         "- ask the harbour office to print theirs before the announcement",
     );
     assert_eq!(outcome(&one("bob-m", dashes)), expected);
+    let lines = "This is what I do, in this order:\n\nthe table knows only harbours, the server sends the days\nyesterday's entries are dropped at midnight by the server\na test with a frozen clock goes into the nightly run\neverything else of the old table is deleted, all 412 lines\nthe last thing is a note in NEWS under changes, in capitals";
+    let first = "the table knows only harbours, the server sends the days";
+    let last = "the last thing is a note in NEWS under changes, in capitals";
+    assert_eq!(outcome(&one("bob-m", lines)), plan(first, last));
     let prose = "What I found on the train is that next to nothing is cached, and then only by luck.\n\nFirst I'd key the cache by harbour and day, since that is what people ask for. Then the entries of yesterday are dropped at midnight.\n\nAfter that comes a test with a frozen clock. At the very end we log every miss with the harbour, so that we see whether it helps.";
     let prose = format!("{prose}\n\n--- @dora 2026-03-02T11:00:00Z\nSounds good to me.");
     let Outcome::Plan(first, _) = outcome(&one("bob-m", &prose)) else {
