@@ -257,11 +257,12 @@ impl Talk<'_> {
             return None;
         };
         let (_, behind) = sentence[place..].split_once("'s ")?;
+        let noun = behind.trim_end_matches(['.', '!']);
+        let has = |at: &usize| self.subjects[*at].words.contains(noun);
+        let mut with = (0..self.subjects.len()).filter(has);
+        let own = noun.len() >= 4 && with.next() == Some(subject) && with.next().is_none();
         let ends = ["for ", "it is", "please", "then"];
-        let titled = self.subjects[subject]
-            .title
-            .contains(behind.trim_end_matches(['.', '!']));
-        let is_vote = titled || ends.iter().any(|word| behind.starts_with(word));
+        let is_vote = own || ends.iter().any(|word| behind.starts_with(word));
         (place <= 8 && is_vote).then_some(place)
     }
 

@@ -209,7 +209,7 @@ fn steps_are_found_in_unusual_forms() {
     );
     assert_eq!(outcome(&one("bob-m", dashes)), expected);
     let lines = "This is what I do, in this order:\n\nthe table knows only harbours, the server sends the days\nyesterday's entries are dropped at midnight by the server\na test with a frozen clock goes into the nightly run\neverything else of the old table is deleted, all 412 lines\nthe last thing is a note in NEWS under changes, in capitals";
-    let first = "the table knows only harbours, the server sends the days";
+    let first = "This is what I do, in this order:";
     let last = "the last thing is a note in NEWS under changes, in capitals";
     assert_eq!(outcome(&one("bob-m", lines)), plan(first, last));
     let prose = "What I found on the train is that next to nothing is cached, and then only by luck.\n\nFirst I'd key the cache by harbour and day, since that is what people ask for. Then the entries of yesterday are dropped at midnight.\n\nAfter that comes a test with a frozen clock. At the very end we log every miss with the harbour, so that we see whether it helps.";
