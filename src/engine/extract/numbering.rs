@@ -33,13 +33,14 @@ fn number(text: &str) -> Option<(usize, &str)> {
     const WORDS: [&str; 10] = [
         "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
     ];
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    if (1..=3).contains(&digits) {
-        return Some((text[..digits].parse().ok()?, &text[digits..]));
+    let first = text.chars().next()?;
+    if first.is_ascii_digit() {
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        let number = text[..digits].parse().ok()?;
+        return (digits <= 3).then_some((number, &text[digits..]));
     }
-    if let Some(first) = text.chars().next()
-        && let Some(at) = HAN.chars().position(|c| c == first)
-    {
+    if !first.is_ascii() {
+        let at = HAN.chars().position(|c| c == first)?;
         return Some((at + 1, &text[first.len_utf8()..]));
     }
     WORDS.iter().zip(1..).find_map(|(word, number)| {
