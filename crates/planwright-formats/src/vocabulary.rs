@@ -2,8 +2,8 @@
 //!
 //! A phrase is evidence, not proof, and must be combined with the structure of the text. Phrases
 //! are searched in text that was normalised by [`fold`]. A phrase matches whole words; `*` at its
-//! start or end also matches inside a word, and ` ~ ` stands for up to [`MAX_GAP`] bytes of a
-//! sentence. No word boundary is needed next to a character of a script without spaces between
+//! start or end also matches inside a word, and ` ~ ` stands for a few words of the
+//! same sentence. No word boundary is needed next to a character of a script without spaces between
 //! words.
 //!
 //! To add a language, write a file with the keys of `en.toml` and add it to `FILES`.
@@ -261,16 +261,13 @@ pub fn find(folded: &str) -> Vec<Match> {
 
 /// Returns the end of the second part of a phrase whose first part ends at byte `from`.
 fn second_end(folded: &str, from: usize, second: &str) -> Option<usize> {
-    let sentence = folded[from..]
-        .split(['.', '!', '?', '\n', '。', '！', '？'])
-        .next()?;
-    let mut ends = sentence
-        .match_indices(second)
-        .map(|(at, _)| (from + at, from + at + second.len()));
-    ends.find(|(start, end)| {
-        start - from <= MAX_GAP && boundary(folded, *start) && boundary(folded, *end)
+    let most = folded.floor_char_boundary(from + MAX_GAP + second.len());
+    let ends_sentence = ['.', '!', '?', '\n', '。', '！', '？'];
+    let near = folded[from..most].split(ends_sentence).next()?;
+    near.match_indices(second).find_map(|(at, _)| {
+        let (start, end) = (from + at, from + at + second.len());
+        (boundary(folded, start) && boundary(folded, end)).then_some(end)
     })
-    .map(|(_, end)| end)
 }
 
 /// Returns true if byte `at` is not inside a word of `text`.

@@ -453,7 +453,10 @@ impl Talk<'_> {
         let decides = verbs
             .iter()
             .any(|(verb, at, negated)| *verb == Verb::Choose && !negated && at.end - at.start > 5);
+        let about_plans = phrases.has(Class::Plan) || phrases.has(Class::Proposal);
         if decides
+            && about_plans
+            && !phrases.has(Class::Undecided)
             && quoted.is_none()
             && let Some(one) = mentioned
             && self.subjects[one].author != author

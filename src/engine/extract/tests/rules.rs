@@ -96,6 +96,10 @@ fn a_decision_names_a_plan_in_many_ways() {
         ("Henry's on holiday, by the way.", Outcome::Unclear),
         ("The second reading was better.", Outcome::Unclear),
         ("@bob-m can you take a look at the log?", Outcome::Unclear),
+        (
+            "The call will be on Monday. @bob-m please invite.",
+            Outcome::Unclear,
+        ),
     ] {
         assert_eq!(outcome(&two(said)), expected, "{said}");
     }
