@@ -26,6 +26,7 @@ mod bounds;
 mod choice;
 mod context;
 mod decision;
+mod details;
 mod element;
 mod heading;
 mod multipart;

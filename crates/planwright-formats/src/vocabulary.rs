@@ -1,9 +1,9 @@
 //! Words and phrases of conversations about plans, in the languages of `vocabulary/*.toml`.
 //!
 //! A phrase is evidence, not proof, and must be combined with the structure of the text. Phrases
-//! are searched in text that was normalised by [`fold`]. A phrase matches whole words; `*` at its
-//! start or end also matches inside a word, and ` ~ ` stands for a few words of the
-//! same sentence. No word boundary is needed next to a character of a script without spaces between
+//! are searched in text that was normalised by [`fold`]. A phrase matches whole words, but not
+//! parts of words unless it has `*` at that end. ` ~ ` inside a phrase matches up to 48 bytes within
+//! one sentence. No word boundary is needed next to a character of a script without spaces between
 //! words.
 //!
 //! To add a language, write a file with the keys of `en.toml` and add it to `FILES`.

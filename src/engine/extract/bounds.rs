@@ -2,6 +2,7 @@
 
 use super::element::ElementKind;
 use super::heading::Role;
+use super::numbering::mentions_step;
 use super::region::Search;
 use super::sentences::split_sentences;
 use super::series::Form;
@@ -76,13 +77,12 @@ impl Search<'_> {
             && source.ends_with(|c: char| c.is_alphanumeric())
             && end.is_some()
             && descriptive_title(source).is_some_and(|title| title.len() < source.len());
-        element.kind == ElementKind::Paragraph && is_line
-            || element.kind == ElementKind::Paragraph
-                && first.len() <= 200
-                && end.is_some_and(|end| {
-                    let rest = element.text[end..].trim_start_matches(['*', ' ', ')']);
-                    rest.starts_with([':', '：'])
-                })
+        let is_label = first.len() <= 200
+            && end.is_some_and(|end| {
+                let rest = element.text[end..].trim_start_matches(['*', ' ', ')']);
+                rest.starts_with([':', '：'])
+            });
+        element.kind == ElementKind::Paragraph && (is_line || is_label)
     }
 
     /// Returns the end of the text that follows the steps and belongs to them. Text below steps
@@ -120,10 +120,7 @@ impl Search<'_> {
         element.kind != ElementKind::Paragraph
             || element.bold > 0
             || label
-            || element.phrases.all(Class::Step).any(|step| {
-                let rest = element.text[step.end..].trim_start();
-                rest.starts_with(|c: char| c.is_ascii_digit())
-            })
+            || mentions_step(&element.text, &element.phrases)
     }
 
     fn is_command(&self, at: usize) -> bool {

@@ -73,3 +73,11 @@ fn lettered(line: &str) -> bool {
     let numeral = letters.chars().all(|c| matches!(c, 'i' | 'v' | 'x'));
     (letter || numeral) && rest[end + 1..].starts_with(' ')
 }
+
+/// Whether normalised text mentions a step by its number: "step 3".
+pub(super) fn mentions_step(text: &str, phrases: &Phrases) -> bool {
+    phrases.all(Class::Step).any(|step| {
+        let rest = text[step.end..].trim_start();
+        rest.starts_with(|c: char| c.is_ascii_digit())
+    })
+}

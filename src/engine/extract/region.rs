@@ -8,8 +8,7 @@ use super::score::{self, MIN_SCORE, POSSIBLE, is_other_label};
 use super::series::{Form, Series, series};
 use crate::engine::model::candidate::Reason;
 use crate::formats::plan::document::is_success_document;
-use crate::formats::plan::title::{descriptive_title, own_title};
-use crate::formats::vocabulary::{Class, Phrases, fold};
+use crate::formats::vocabulary::Class;
 use crate::formats::{front_matter, markdown};
 
 /// Maximum number of parts considered per post; if there are more, the last ones are used.
@@ -81,9 +80,9 @@ pub(super) fn regions(text: &str, elements: &[Element]) -> Vec<Region> {
 pub(super) struct Search<'a> {
     pub(super) text: &'a str,
     pub(super) elements: &'a [Element],
-    series: Vec<Series>,
+    pub(super) series: Vec<Series>,
     /// Whether `elements` are all elements of the post.
-    all: bool,
+    pub(super) all: bool,
 }
 
 /// Whether a paragraph only announces the list or table below it: "Todo for me:".
@@ -294,7 +293,7 @@ impl Search<'_> {
     }
 
     /// Returns the part of the post that looks most like a plan.
-    fn single(&self) -> Option<Region> {
+    pub(super) fn single(&self) -> Option<Region> {
         let count = self.elements.len();
         if !front_matter::split(self.text).0.is_empty() {
             return Some(self.region(0..self.end_without_talk(0, count), None));
@@ -371,106 +370,6 @@ impl Search<'_> {
         let level = self.elements[title].level().unwrap_or(1);
         let end = self.section_end(title, level);
         self.region(title..self.end_without_talk(title, end), None)
-    }
-
-    /// Returns for each element whether it is inside a `details` element.
-    fn folded(&self) -> Vec<bool> {
-        let mut depth = 0_usize;
-        self.elements
-            .iter()
-            .map(|element| {
-                match element.kind {
-                    ElementKind::DetailsOpen => depth += 1,
-                    ElementKind::DetailsClose => depth = depth.saturating_sub(1),
-                    _ => {}
-                }
-                depth > 0
-            })
-            .collect()
-    }
-
-    /// Returns the best plan in the `details` elements of a post that has no steps outside of them,
-    /// or in the first one whose summary mentions a plan.
-    fn details(&self) -> Option<Region> {
-        let open = self
-            .elements
-            .iter()
-            .position(|it| it.kind == ElementKind::DetailsOpen)?;
-        let folded = self.folded();
-        let inside = |series: &Series| folded[series.blocks.start];
-        let plan = |at: usize| {
-            self.elements[at].kind == ElementKind::DetailsOpen
-                && self
-                    .summary(at)
-                    .is_some_and(|summary| Phrases::of(&fold(&summary)).has(Class::Plan))
-        };
-        let called = (open..self.elements.len()).find(|at| plan(*at));
-        if called.is_none() && self.series.iter().any(|it| !inside(it) && strong(it)) {
-            return None;
-        }
-        let mut best: Option<Region> = None;
-        let mut from = called.unwrap_or(open);
-        while from < self.elements.len() {
-            let close = (from + 1..self.elements.len())
-                .find(|at| self.elements[*at].kind == ElementKind::DetailsClose)
-                .unwrap_or(self.elements.len());
-            let part = &self.elements[from + 1..close];
-            let held = Search {
-                text: self.text,
-                elements: part,
-                series: series(part),
-                all: false,
-            };
-            if !held.series.is_empty()
-                && let Some(mut region) = held.single()
-                && best
-                    .as_ref()
-                    .is_none_or(|best| best.points() < region.points())
-            {
-                let title = match self.summary_title(from) {
-                    Some(title) if own_title(&self.text[region.span.clone()]).is_none() => {
-                        region.reasons.push((22, Reason::Title(title.clone())));
-                        Title::PromptInput(Some(title))
-                    }
-                    _ => region.title,
-                };
-                best = Some(Region {
-                    whole: false,
-                    title,
-                    ..region
-                });
-            }
-            if called.is_some() {
-                break;
-            }
-            let Some(next) = (close..self.elements.len())
-                .find(|at| self.elements[*at].kind == ElementKind::DetailsOpen)
-            else {
-                break;
-            };
-            from = next;
-        }
-        best
-    }
-
-    /// Returns the title in the summary of the `details` element at `open` if it is marked as that
-    /// of a plan.
-    fn summary_title(&self, open: usize) -> Option<String> {
-        let summary = self.summary(open)?;
-        descriptive_title(&summary).filter(|title| title.len() < summary.trim().len())
-    }
-
-    /// Returns the text of the summary of the `details` element at `open`.
-    fn summary(&self, open: usize) -> Option<String> {
-        let source = &self.text[self.elements[open].span.clone()];
-        let (_, rest) = source.split_once("<summary>")?;
-        let (summary, _) = rest.split_once("</summary>")?;
-        let bare = summary
-            .replace("<b>", "")
-            .replace("</b>", "")
-            .replace("<strong>", "")
-            .replace("</strong>", "");
-        Some(bare)
     }
 
     /// Returns the section with the proposed steps in another kind of document, such as a bug
@@ -597,7 +496,7 @@ impl Search<'_> {
 }
 
 /// Whether the series certainly consists of steps and is not just a bulleted list.
-fn strong(series: &Series) -> bool {
+pub(super) fn strong(series: &Series) -> bool {
     match series.form {
         Form::Bullets => series.count >= 4 && series.voice().actions * 2 >= series.steps.len(),
         Form::Sentences => false,
