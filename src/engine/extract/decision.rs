@@ -259,9 +259,12 @@ impl Case<'_> {
             .unwrap_or(0);
         let votes = |at: usize| {
             let standing = &self.standing[at];
-            // General approval decides only if the requester gives it.
+            // General approval decides only if the requester gives it, or the author of another
+            // of these plans.
             let meant = |(_, by): &&(usize, Option<u64>)| {
-                *by == Some(self.requester) || standing.named.iter().any(|(_, other)| other == by)
+                *by == Some(self.requester)
+                    || standing.named.iter().any(|(_, other)| other == by)
+                    || self.concedes(*by, at, &close)
             };
             let late = standing
                 .approved
@@ -343,6 +346,12 @@ impl Case<'_> {
         let among = close.len().min(MAX_ASKED);
         let why = "they are about equally likely, and nobody has decided".to_owned();
         (close, Verdict::Unclear { among, why })
+    }
+
+    /// Whether the author of another of these plans, who has not written this one.
+    fn concedes(&self, by: Option<u64>, to: usize, close: &[usize]) -> bool {
+        let wrote = |at: usize| self.subjects[at].author == by;
+        by.is_some() && !wrote(to) && close.iter().any(|at| wrote(*at))
     }
 
     /// Returns the only plan that was approved, if all others were posted later and have no

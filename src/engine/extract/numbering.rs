@@ -62,14 +62,23 @@ pub(super) fn is_marked(line: &str) -> bool {
         .any(|sign| line.starts_with(sign))
 }
 
-/// Whether the line begins with a letter or a Roman numeral: `(a) …`, `b) …`, `c. …`, `iv) …`.
+/// Letters in the order in which lists in other scripts than the Latin one count: Korean, Cyrillic
+/// and Japanese.
+const COUNTING_LETTERS: &str = "가나다라마바사아자차카타파하абвгдежзиアイウエオカキクケコ";
+
+/// Whether the line begins with a letter or a Roman numeral: `(a) …`, `b) …`, `c. …`, `iv) …`,
+/// `가. …`, `б) …`.
 fn lettered(line: &str) -> bool {
     let rest = line.strip_prefix('(').unwrap_or(line);
     let Some(end) = rest.find([')', '.']).filter(|end| (1..=4).contains(end)) else {
         return false;
     };
     let letters = &rest[..end];
-    let letter = letters.len() == 1 && letters.starts_with(|c: char| c.is_ascii_lowercase());
+    let mut chars = letters.chars();
+    let letter = chars
+        .next()
+        .is_some_and(|c| c.is_ascii_lowercase() || COUNTING_LETTERS.contains(c))
+        && chars.next().is_none();
     let numeral = letters.chars().all(|c| matches!(c, 'i' | 'v' | 'x'));
     (letter || numeral) && rest[end + 1..].starts_with(' ')
 }
