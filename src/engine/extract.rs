@@ -189,7 +189,14 @@ impl Found {
     /// Returns the given title, or otherwise the title found in the text.
     fn title(&self) -> Option<String> {
         match &self.title {
-            Title::Own => own_title(&self.candidate.text),
+            Title::Own => {
+                let own = own_title(&self.candidate.text)?;
+                if self.parts.len() > 1 {
+                    multipart::without_part(&own)
+                } else {
+                    Some(own)
+                }
+            }
             Title::PromptInput(title) => title.clone(),
         }
     }

@@ -85,7 +85,8 @@ pub(super) fn decide(
         standing: &standing,
         strengths: &strengths,
         reactions: &counts,
-        undecided: heard.undecided,
+        undecided: heard.doubts.last().map(|(position, _)| *position),
+        doubts: &heard.doubts,
         requester: trigger.actor.id,
     };
     let (order, verdict) = case.verdict(pointed);

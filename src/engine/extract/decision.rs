@@ -39,6 +39,8 @@ pub(super) struct Case<'a> {
     pub(super) strengths: &'a [i32],
     pub(super) reactions: &'a [Reactions],
     pub(super) undecided: Option<usize>,
+    /// Posts and accounts of people who say that they have not decided.
+    pub(super) doubts: &'a [(usize, Option<u64>)],
     pub(super) requester: u64,
 }
 
@@ -266,10 +268,16 @@ impl Case<'_> {
                     || standing.named.iter().any(|(_, other)| other == by)
                     || self.concedes(*by, at, &close)
             };
+            // Whoever approves of something and has doubts afterwards has not decided.
+            let after = |(position, by): &&(usize, Option<u64>)| {
+                let doubts = |(at, who): &(usize, Option<u64>)| at > position && who == by;
+                !self.doubts.iter().any(doubts)
+            };
             let late = standing
                 .approved
                 .iter()
                 .filter(meant)
+                .filter(after)
                 .chain(&standing.named);
             let mut people: Vec<Option<u64>> = late
                 .filter(|(position, _)| *position > last && Some(*position) != self.undecided)
@@ -348,10 +356,17 @@ impl Case<'_> {
         (close, Verdict::Unclear { among, why })
     }
 
-    /// Whether the author of another of these plans, who has not written this one.
+    /// Whether `by` is the author of another of these plans, but not of this one, and has not
+    /// decided for the other.
     fn concedes(&self, by: Option<u64>, to: usize, close: &[usize]) -> bool {
         let wrote = |at: usize| self.subjects[at].author == by;
-        by.is_some() && !wrote(to) && close.iter().any(|at| wrote(*at))
+        let insists = |at: usize| {
+            let standing = &self.standing[at];
+            let mut favours = standing.chosen.iter().chain(&standing.named);
+            favours.any(|(_, who)| *who == by)
+        };
+        let mut own = close.iter().filter(|at| wrote(**at)).peekable();
+        by.is_some() && !wrote(to) && own.peek().is_some() && own.all(|at| !insists(*at))
     }
 
     /// Returns the only plan that was approved, if all others were posted later and have no

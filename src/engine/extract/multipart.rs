@@ -6,7 +6,8 @@ use super::region::Region;
 use super::talk::replaces;
 use super::{Found, Part, add};
 use crate::engine::model::candidate::{Candidate, Source};
-use crate::formats::vocabulary::{Class, Phrases};
+use crate::formats::plan::title::descriptive_title;
+use crate::formats::vocabulary::{Class, Phrases, fold};
 
 /// Maximum number of posts that one plan is assembled from.
 const MAX_PARTS: usize = 20;
@@ -186,6 +187,23 @@ fn goes_on(before: &str, next: &str) -> bool {
             _ => None,
         });
     first.is_some_and(|first| first > 1 && last == Some(first))
+}
+
+/// Returns the title of a plan in parts without the number of the first part and what follows it:
+/// `Restarts, part 1: writing`. Returns `None` if nothing is left.
+pub(super) fn without_part(title: &str) -> Option<String> {
+    let folded = fold(title);
+    let numbered = |end: usize| {
+        let rest = folded[end..].trim_start_matches([' ', '#', ':']);
+        rest.starts_with(|c: char| c.is_ascii_digit())
+    };
+    let phrases = Phrases::of(&folded);
+    let part = phrases.all(Class::Part).find(|it| numbered(it.end));
+    // Offsets are valid in both texts only if folding kept the length.
+    let Some(part) = part.filter(|_| folded.len() == title.len()) else {
+        return Some(title.to_owned());
+    };
+    descriptive_title(&title[..part.start])
 }
 
 /// Returns the text without a first line that only states which part it is.

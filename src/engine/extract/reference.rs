@@ -2,8 +2,16 @@
 //! authors.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use crate::formats::vocabulary::{Class, Phrases};
+
+/// Maximum length of a sentence in which names in other scripts are looked for, in bytes.
+const MAX_NAMING: usize = 1_000;
+/// Maximum length of such a name, in bytes.
+const MAX_NAME: usize = 48;
+/// Maximum number of forms of address that are considered in a sentence, for each form.
+const MAX_ADDRESSED: usize = 8;
 
 /// A plan that people can refer to.
 #[derive(Debug, Clone, Default)]
@@ -208,13 +216,28 @@ fn han_digit(label: &str) -> Option<String> {
     Some((at + 1).to_string())
 }
 
+/// Whether a digit is a part of a longer number, or one of several: `3.2`, `7 – 3 – 2`.
+fn is_figure(text: &str, digit: Range<usize>) -> bool {
+    let goes_on = |edge: Option<char>, inner: Option<char>| {
+        edge.is_some_and(|c| matches!(c, '.' | ',' | ':' | '-' | '–' | '/'))
+            && inner.is_some_and(|c| c.is_ascii_digit())
+    };
+    let mut before = text[..digit.start].chars().rev().filter(|c| *c != ' ');
+    let mut behind = text[digit.end..].chars().filter(|c| *c != ' ');
+    text[digit].bytes().all(|c| c.is_ascii_digit())
+        && (goes_on(before.next(), before.next()) || goes_on(behind.next(), behind.next()))
+}
+
 /// Returns the offset of a label that is a separate word and not an article: `B it is`, `going with
 /// a`.
 fn lone_label(text: &str, label: &str) -> Option<usize> {
     let at = whole_word(text, label)?;
     let rest = text[at + label.len()..].trim_start();
-    let ends = rest.is_empty() || rest.starts_with(|c: char| !c.is_alphanumeric());
     let digit = label.starts_with(|c: char| c.is_ascii_digit());
+    if is_figure(text, at..at + label.len()) {
+        return None;
+    }
+    let ends = rest.is_empty() || rest.starts_with(|c: char| !c.is_alphanumeric());
     let article = ["a", "i", "e", "o", "y", "u"].contains(&label);
     let decided = ["it is", "is it", "please", "for me", "wins"]
         .iter()
@@ -229,6 +252,9 @@ pub(super) fn ordinals(text: &str, phrases: &Phrases) -> Vec<(usize, u8)> {
         let Class::Ordinal(place) = phrase.class else {
             continue;
         };
+        if is_figure(text, phrase.start..phrase.end) {
+            continue;
+        }
         let rest = text[phrase.end..].trim_start();
         let word: String = rest.chars().take_while(|c| c.is_alphanumeric()).collect();
         let at = text.len() - rest.len();
@@ -281,12 +307,15 @@ fn nth(subjects: &[Subject], position: usize, place: usize) -> Option<usize> {
 pub(super) fn by_name(text: &str, subjects: &[Subject], position: usize) -> Vec<(usize, usize)> {
     let mut found: Vec<(usize, usize)> = Vec::new();
     let mut seen: HashSet<&str> = HashSet::new();
+    let latin = transliterated(text);
     for at in (0..subjects.len()).rev() {
         let subject = &subjects[at];
         if subject.post > position || !seen.insert(&subject.login) {
             continue;
         }
-        if let Some(place) = names(text, &subject.login) {
+        let place = names(text, &subject.login)
+            .or_else(|| in_another_script(&latin, &subject.login));
+        if let Some(place) = place {
             found.push((place, at));
         }
     }
@@ -329,6 +358,46 @@ fn names(text: &str, login: &str) -> Option<usize> {
         at += text[at..].chars().next().map_or(0, char::len_utf8);
     }
     None
+}
+
+/// Returns the words of a sentence that can be names written in another script than the Latin one,
+/// transliterated, with their offsets: `руслана` as `ruslana`, `もち` of `もちさん` as `mochi`.
+fn transliterated(text: &str) -> Vec<(usize, String)> {
+    if text.is_ascii() || text.len() > MAX_NAMING {
+        return Vec::new();
+    }
+    let latin = |name: &str| deunicode::deunicode(name).to_lowercase().replace(' ', "");
+    let mut found = Vec::new();
+    let mut start = 0;
+    for word in text.split(|c: char| !c.is_alphanumeric()) {
+        if !word.is_ascii() && word.len() <= MAX_NAME {
+            found.push((start, latin(word)));
+        }
+        start += word.len();
+        start += text[start..].chars().next().map_or(0, char::len_utf8);
+    }
+    // Scripts without blanks between the words: what is before a form of address can be a name.
+    for address in ["さん", "くん", "氏", "님", "씨", "的"] {
+        for (end, _) in text.match_indices(address).take(MAX_ADDRESSED) {
+            let chars = text[..end].char_indices().rev();
+            for (at, _) in chars.take(8).take_while(|(_, c)| c.is_alphanumeric()) {
+                found.push((at, latin(&text[at..end])));
+            }
+        }
+    }
+    found
+}
+
+/// Returns the offset of the name if one of the transliterated words is a part of `login`, with or
+/// without an inflection.
+fn in_another_script(words: &[(usize, String)], login: &str) -> Option<usize> {
+    let mut forms = login.split(['-', '_', '.']).filter(|part| part.len() >= 4);
+    forms.find_map(|form| {
+        let is_name = |(_, word): &&(usize, String)| {
+            word.starts_with(form) && word.len() <= form.len() + 2
+        };
+        words.iter().find(is_name).map(|(at, _)| *at)
+    })
 }
 
 /// Returns the offset of `word` in `text`, ignoring occurrences inside longer words.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::element::{Element, ElementKind, elements};
+use super::numbering::is_marked;
 use super::heading::{Role, label, role, short_label};
 use super::score::{self, MIN_SCORE, POSSIBLE, is_other_label};
 use super::series::{Form, Series, series};
@@ -92,10 +93,12 @@ fn announces(first: &Element, second: &Element) -> bool {
         && first.text.trim_end().ends_with([':', '：'])
         && !first.begins(Class::Plan)
         && !first.begins(Class::Marker)
-        && matches!(
-            second.kind,
-            ElementKind::List { .. } | ElementKind::Table { .. }
-        )
+        && match second.kind {
+            ElementKind::List { .. } | ElementKind::Table { .. } => true,
+            ElementKind::Paragraph => second.text.lines().count() >= 3
+                && second.text.lines().all(is_marked),
+            _ => false,
+        }
 }
 
 fn finished(

@@ -223,7 +223,12 @@ pub(super) fn announced(elements: &[Element], blocks: &Range<usize>) -> Vec<(i32
     if says(Class::Advice, Class::Lead) {
         reasons.add(ADVICE, "tells the reader what to do");
     }
-    if says(Class::Finished, Class::Plan) {
+    let reports = leads.iter().any(|element| {
+        element.kind == ElementKind::Paragraph
+            && element.text.trim_end().ends_with([':', '：'])
+            && element.text.split_whitespace().any(is_commit)
+    });
+    if reports || says(Class::Finished, Class::Plan) {
         reasons.add(FINISHED, "reports what was done");
     }
     let above = &elements[blocks.start.saturating_sub(2)..blocks.start];
@@ -231,6 +236,15 @@ pub(super) fn announced(elements: &[Element], blocks: &Range<usize>) -> Vec<(i32
         reasons.add(-24, "is below a line of some other document");
     }
     reasons.0
+}
+
+/// Whether a word is the abbreviated or full name of a commit: `5f19c02:`.
+fn is_commit(word: &str) -> bool {
+    let name = word.trim_matches(|c: char| !c.is_alphanumeric());
+    (7..=40).contains(&name.len())
+        && name.bytes().all(|c| c.is_ascii_hexdigit())
+        && name.bytes().any(|c| c.is_ascii_digit())
+        && name.bytes().any(|c| c.is_ascii_alphabetic())
 }
 
 /// Whether a code span is a command for a shell: the name of a program and an argument.

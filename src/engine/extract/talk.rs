@@ -85,7 +85,7 @@ pub(super) fn listen(
         subjects,
         standing: vec![Standing::default(); subjects.len()],
         exclusive: exclusive(subjects),
-        undecided: None,
+        doubts: Vec::new(),
         command,
         quotes: 0,
     };
@@ -99,7 +99,7 @@ pub(super) fn listen(
     }
     Heard {
         standing: talk.standing,
-        undecided: talk.undecided,
+        doubts: talk.doubts,
     }
 }
 
@@ -107,8 +107,8 @@ pub(super) fn listen(
 pub(super) struct Heard {
     /// Statements about each plan.
     pub(super) standing: Vec<Standing>,
-    /// The last post that says that nothing has been decided.
-    pub(super) undecided: Option<usize>,
+    /// Posts and accounts of people who say that nothing has been decided, in order.
+    pub(super) doubts: Vec<(usize, Option<u64>)>,
 }
 
 /// Returns the words of titles that occur in only one subject, with that subject.
@@ -148,7 +148,7 @@ struct Talk<'s> {
     subjects: &'s [Subject],
     standing: Vec<Standing>,
     exclusive: HashMap<String, usize>,
-    undecided: Option<usize>,
+    doubts: Vec<(usize, Option<u64>)>,
     /// Position of the command's own comment.
     command: usize,
     /// Account of the author of the conversation.
@@ -265,7 +265,7 @@ impl Talk<'_> {
             }
         }
         if phrases.has(Class::Undecided) {
-            self.undecided = Some(position);
+            self.doubts.push((position, author));
         }
         if asks {
             return;

@@ -71,7 +71,20 @@ impl Talk<'_> {
                 }
             }
         }
-        found.extend(by_name(sentence, self.subjects, position));
+        // "The way Ann had it to begin with" is her first plan.
+        let oldest = |at: usize| {
+            let login = &self.subjects[at].login;
+            let first = self.subjects.iter().position(|it| it.login == *login);
+            first.unwrap_or(at)
+        };
+        found.extend(
+            by_name(sentence, self.subjects, position)
+                .into_iter()
+                .map(|(place, at)| {
+                    let begins = phrases.all(Class::First).any(|it| it.start > place);
+                    (place, if begins { oldest(at) } else { at })
+                }),
+        );
         found
     }
 

@@ -13,6 +13,9 @@ use crate::vocabulary::{Class, Phrases, fold, words};
 /// Maximum length of a line that is a title without being a heading, in characters.
 const MAX_LINE_CHARS: usize = 120;
 
+/// Maximum length of a version behind a marker, in characters.
+const MAX_VERSION_CHARS: usize = 24;
+
 /// Maximum length of a title that is not marked as one, in characters.
 const MAX_PLAIN_CHARS: usize = 80;
 
@@ -205,7 +208,8 @@ fn after_colon(title: &str) -> Option<&str> {
         if c == ':' || c == '：' || dash || dot {
             let rest = title[end..].trim_start_matches(|c: char| c.is_whitespace() || c == '-');
             let head = title[..at].trim();
-            if !rest.is_empty() && (is_marker(head) || is_letter(head)) {
+            let marks = |head: &str| is_marker(head) || is_letter(head);
+            if !rest.is_empty() && (marks(head) || marks(without_version(head))) {
                 return Some(rest);
             }
             if !dot {
@@ -214,6 +218,14 @@ fn after_colon(title: &str) -> Option<&str> {
         }
     }
     None
+}
+
+/// Returns a marker without what a comma separates from it, such as a version: `Plan, Fassung 3`.
+fn without_version(head: &str) -> &str {
+    match head.split_once(',') {
+        Some((marker, version)) if version.chars().count() <= MAX_VERSION_CHARS => marker,
+        _ => head,
+    }
 }
 
 /// Returns true for a single capital letter, which labels one of several proposals.
