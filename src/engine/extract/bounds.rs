@@ -240,6 +240,14 @@ impl Search<'_> {
             let headed = end >= from + 2
                 && (self.elements[end - 2].level().is_some()
                     || self.elements[end - 2].is_bold_line());
+            let questions = matches!(last.kind, ElementKind::List { .. })
+                && end >= from + 3
+                && self.elements[end - 2].begins(Class::After)
+                && self.is_after(end - 2);
+            if !asks && questions {
+                end -= 2;
+                continue;
+            }
             let talk = !asks && !headed && self.is_after(end - 1);
             if !(talk || closing && (end < to || last.kind != ElementKind::Rule)) {
                 break;

@@ -152,6 +152,17 @@ impl Case<'_> {
             self.standing[*at].chosen.iter().any(|(_, by)| counts(*by))
         };
         let mut chosen: Vec<usize> = live.iter().copied().filter(is_chosen).collect();
+        // The requester has doubts after all decisions.
+        if let Some((doubt, Some(by))) = self.doubts.last()
+            && live.len() > 1
+            && *by == self.requester
+            && chosen.iter().all(|at| {
+                let mut decisions = self.standing[*at].chosen.iter();
+                decisions.all(|(position, _)| position < doubt)
+            })
+        {
+            return None;
+        }
         // Who decided for one of these and rejects a plan that somebody else decided for.
         let disputed = (0..self.good.len()).filter(|at| {
             let standing = &self.standing[*at];

@@ -223,8 +223,11 @@ fn is_figure(text: &str, digit: Range<usize>) -> bool {
             && inner.is_some_and(|c| c.is_ascii_digit())
     };
     let mut before = text[..digit.start].chars().rev().filter(|c| *c != ' ');
-    let mut behind = text[digit.end..].chars().filter(|c| *c != ' ');
-    text[digit].bytes().all(|c| c.is_ascii_digit())
+    // The dot may belong to an ordinal: `3.`
+    let digits = text[digit.clone()].trim_end_matches('.');
+    let behind = &text[digit.start + digits.len()..];
+    let mut behind = behind.chars().filter(|c| *c != ' ');
+    digits.bytes().all(|c| c.is_ascii_digit())
         && (goes_on(before.next(), before.next()) || goes_on(behind.next(), behind.next()))
 }
 
@@ -366,7 +369,10 @@ fn transliterated(text: &str) -> Vec<(usize, String)> {
     if text.is_ascii() || text.len() > MAX_NAMING {
         return Vec::new();
     }
-    let latin = |name: &str| deunicode::deunicode(name).to_lowercase().replace(' ', "");
+    let latin = |name: &str| {
+        let name = deunicode::deunicode(name).to_lowercase();
+        romanized(&name.replace(' ', ""))
+    };
     let mut found = Vec::new();
     let mut start = 0;
     for word in text.split(|c: char| !c.is_alphanumeric()) {
@@ -388,13 +394,20 @@ fn transliterated(text: &str) -> Vec<(usize, String)> {
     found
 }
 
+/// Spells Japanese syllables in one way, since there are several romanizations: `chi` as `ti`.
+fn romanized(name: &str) -> String {
+    let spellings = [("shi", "si"), ("chi", "ti"), ("tsu", "tu"), ("fu", "hu"), ("ji", "zi")];
+    let spell = |name: String, (from, to): &(&str, &str)| name.replace(from, to);
+    spellings.iter().fold(name.to_owned(), spell)
+}
+
 /// Returns the offset of the name if one of the transliterated words is a part of `login`, with or
 /// without an inflection.
 fn in_another_script(words: &[(usize, String)], login: &str) -> Option<usize> {
-    let mut forms = login.split(['-', '_', '.']).filter(|part| part.len() >= 4);
-    forms.find_map(|form| {
+    let forms = login.split(['-', '_', '.']).filter(|part| part.len() >= 4);
+    forms.map(romanized).find_map(|form| {
         let is_name = |(_, word): &&(usize, String)| {
-            word.starts_with(form) && word.len() <= form.len() + 2
+            word.starts_with(&form) && word.len() <= form.len() + 2
         };
         words.iter().find(is_name).map(|(at, _)| *at)
     })

@@ -322,7 +322,14 @@ impl Search<'_> {
         let titled = (0..count)
             .filter(headings)
             .find(|at| self.role(*at) == Role::Title);
-        if let Some(title) = titled.filter(|_| other || !sole) {
+        // "Plan" can be one of the sections of the plan that the only title names.
+        let sections = (first + 1..count).filter(headings);
+        let sections = sections.filter(|at| self.role(*at) == Role::Section).count();
+        let is_section = |title: usize| {
+            let element = &self.elements[title];
+            sole && sections >= 2 && element.phrases.is(Class::Empty, element.words())
+        };
+        if let Some(title) = titled.filter(|title| (other || !sole) && !is_section(*title)) {
             return Some(self.titled(title));
         }
         // The title of minutes is not that of a plan in them.

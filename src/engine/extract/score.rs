@@ -215,8 +215,10 @@ pub(super) fn announced(elements: &[Element], blocks: &Range<usize>) -> Vec<(i32
             matches!(
                 element.kind,
                 ElementKind::Paragraph | ElementKind::Heading(_)
-            ) && !element.phrases.has(but)
-                && element.phrases.has(class)
+            ) && element.phrases.all(class).any(|found| {
+                let earlier = |it: crate::formats::vocabulary::Match| it.start <= found.start;
+                !element.phrases.all(but).any(earlier)
+            })
         })
     };
     let mut reasons = Reasons::default();

@@ -48,7 +48,10 @@ pub(super) fn ordering(element: &Element) -> Vec<Class> {
         };
         // Long ordering words are unambiguous anywhere in a sentence, except for "second".
         let many = element.phrases.all(class).filter(|found| {
-            begins(found.start)
+            // "The first one" is a plan.
+            let pointing = element.text[..found.start].ends_with("the ")
+                && element.text[found.end..].starts_with(" one");
+            !pointing && begins(found.start)
                 || found.end - found.start >= 6
                     && !["second", "secondly"].contains(&&element.text[found.start..found.end])
         });
