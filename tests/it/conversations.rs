@@ -80,7 +80,7 @@ fn the_right_plan_is_chosen_as_often_as_before() {
         test.all
     );
     assert!(
-        share(test.unclear_right, test.unclear) >= 680,
+        share(test.unclear_right, test.unclear) >= 710,
         "{} of {}",
         test.unclear_right,
         test.unclear

@@ -79,6 +79,11 @@ pub(super) fn score_context(found: &mut [Found], thread: &Conversation) {
             ),
             (how_to, -40, "answers how something is done"),
             (
+                question && other && !opening,
+                QUESTION,
+                "the conversation is called something else",
+            ),
+            (
                 question && !how_to,
                 QUESTION,
                 "the conversation is a question",

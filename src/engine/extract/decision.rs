@@ -288,8 +288,8 @@ impl Case<'_> {
                 .approved
                 .iter()
                 .filter(meant)
-                .filter(after)
-                .chain(&standing.named);
+                .chain(&standing.named)
+                .filter(after);
             let mut people: Vec<Option<u64>> = late
                 .filter(|(position, _)| *position > last && Some(*position) != self.undecided)
                 .map(|(_, by)| *by)

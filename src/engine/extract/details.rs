@@ -40,7 +40,11 @@ impl Search<'_> {
                     .is_some_and(|summary| Phrases::of(&fold(&summary)).has(Class::Plan))
         };
         let called = (open..self.elements.len()).find(|at| plan(*at));
-        if called.is_none() && self.series.iter().any(|it| !inside(it) && strong(it)) {
+        // A list of what is done says how the rest was found.
+        let open_steps = |it: &&Series| {
+            !inside(it) && strong(it) && (it.ticked == 0 || it.ticked < it.steps.len())
+        };
+        if called.is_none() && self.series.iter().any(|it| open_steps(&it)) {
             return None;
         }
         let mut best: Option<Region> = None;

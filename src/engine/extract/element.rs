@@ -8,6 +8,7 @@ use comrak::Arena;
 use comrak::nodes::{AstNode, ListType, NodeValue};
 
 use crate::formats::markdown::{self, Lines};
+use crate::formats::plan::title::LINE_MARKS;
 use crate::formats::vocabulary::{Class, Phrases, fold, words};
 
 /// The kind of a block.
@@ -70,7 +71,8 @@ pub(super) struct Element {
     /// Normalised text of a heading or paragraph without markup, with line breaks kept. For a
     /// quote, only the first line.
     pub(super) text: String,
-    /// Length of the bold or italic start of `text`, in bytes; 0 if there is none.
+    /// Length of the bold or italic start of `text`, in bytes; 0 if there is none. A line with a
+    /// mark such as `■` is bold.
     pub(super) bold: usize,
     /// Phrases in `text`.
     pub(super) phrases: Phrases,
@@ -133,7 +135,11 @@ fn element<'a>(node: &'a AstNode<'a>, source: &str, lines: &Lines<'_>) -> Elemen
         }
         NodeValue::Paragraph => {
             text = fold(&markdown::unstruck_text(node));
-            bold = bold_start(node).min(text.len());
+            bold = if text.starts_with(LINE_MARKS) && !text.contains('\n') {
+                text.len()
+            } else {
+                bold_start(node).min(text.len())
+            };
             while !text.is_char_boundary(bold) {
                 bold -= 1;
             }

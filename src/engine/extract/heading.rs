@@ -22,7 +22,11 @@ pub(super) enum Role {
 /// Returns the role of a heading, or of a bold line that serves as one.
 pub(super) fn role(element: &Element) -> Role {
     let level = element.level().unwrap_or(3);
-    let (text, words) = (&element.text, element.words());
+    let (text, mut words) = (&element.text, element.words());
+    // `Measurements (last week)`
+    if let Some(open) = text[words.clone()].find(" (").filter(|open| *open > 0) {
+        words.end = words.start + open;
+    }
     if words.is_empty() {
         return Role::Unknown;
     }

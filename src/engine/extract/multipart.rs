@@ -203,7 +203,7 @@ pub(super) fn without_part(title: &str) -> Option<String> {
     let Some(part) = part.filter(|_| folded.len() == title.len()) else {
         return Some(title.to_owned());
     };
-    descriptive_title(&title[..part.start])
+    descriptive_title(title[..part.start].trim_end_matches([' ', ',', '(', '-', '–', '—']))
 }
 
 /// Returns the text without a first line that only states which part it is.

@@ -316,8 +316,8 @@ pub(super) fn by_name(text: &str, subjects: &[Subject], position: usize) -> Vec<
         if subject.post > position || !seen.insert(&subject.login) {
             continue;
         }
-        let place = names(text, &subject.login)
-            .or_else(|| in_another_script(&latin, &subject.login));
+        let place =
+            names(text, &subject.login).or_else(|| in_another_script(&latin, &subject.login));
         if let Some(place) = place {
             found.push((place, at));
         }
@@ -396,7 +396,13 @@ fn transliterated(text: &str) -> Vec<(usize, String)> {
 
 /// Spells Japanese syllables in one way, since there are several romanizations: `chi` as `ti`.
 fn romanized(name: &str) -> String {
-    let spellings = [("shi", "si"), ("chi", "ti"), ("tsu", "tu"), ("fu", "hu"), ("ji", "zi")];
+    let spellings = [
+        ("shi", "si"),
+        ("chi", "ti"),
+        ("tsu", "tu"),
+        ("fu", "hu"),
+        ("ji", "zi"),
+    ];
     let spell = |name: String, (from, to): &(&str, &str)| name.replace(from, to);
     spellings.iter().fold(name.to_owned(), spell)
 }
@@ -406,9 +412,8 @@ fn romanized(name: &str) -> String {
 fn in_another_script(words: &[(usize, String)], login: &str) -> Option<usize> {
     let forms = login.split(['-', '_', '.']).filter(|part| part.len() >= 4);
     forms.map(romanized).find_map(|form| {
-        let is_name = |(_, word): &&(usize, String)| {
-            word.starts_with(&form) && word.len() <= form.len() + 2
-        };
+        let is_name =
+            |(_, word): &&(usize, String)| word.starts_with(&form) && word.len() <= form.len() + 2;
         words.iter().find(is_name).map(|(at, _)| *at)
     })
 }

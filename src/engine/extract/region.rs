@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::element::{Element, ElementKind, elements};
-use super::numbering::is_marked;
 use super::heading::{Role, label, role, short_label};
+use super::numbering::is_marked;
 use super::score::{self, MIN_SCORE, POSSIBLE, is_other_label};
 use super::series::{Form, Series, series};
 use crate::engine::model::candidate::Reason;
@@ -95,8 +95,9 @@ fn announces(first: &Element, second: &Element) -> bool {
         && !first.begins(Class::Marker)
         && match second.kind {
             ElementKind::List { .. } | ElementKind::Table { .. } => true,
-            ElementKind::Paragraph => second.text.lines().count() >= 3
-                && second.text.lines().all(is_marked),
+            ElementKind::Paragraph => {
+                second.text.lines().count() >= 3 && second.text.lines().all(is_marked)
+            }
             _ => false,
         }
 }
@@ -324,7 +325,9 @@ impl Search<'_> {
             .find(|at| self.role(*at) == Role::Title);
         // "Plan" can be one of the sections of the plan that the only title names.
         let sections = (first + 1..count).filter(headings);
-        let sections = sections.filter(|at| self.role(*at) == Role::Section).count();
+        let sections = sections
+            .filter(|at| self.role(*at) == Role::Section)
+            .count();
         let is_section = |title: usize| {
             let element = &self.elements[title];
             sole && sections >= 2 && element.phrases.is(Class::Empty, element.words())

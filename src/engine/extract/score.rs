@@ -4,11 +4,12 @@ use std::ops::Range;
 
 use super::element::{Element, ElementKind};
 use super::heading::{Role, role};
+use super::sentences::split_sentences;
 use super::series::{Form, Series, series};
 use crate::engine::model::candidate::Reason;
 use crate::formats::plan::document::is_success_document;
 use crate::formats::plan::summary::as_path;
-use crate::formats::vocabulary::{Class, fold};
+use crate::formats::vocabulary::{Class, Phrases, fold};
 
 /// Minimum score of a plan. Steps in a clear form reach it by themselves; bug reports, templates
 /// and lists of opinions do not.
@@ -232,6 +233,15 @@ pub(super) fn announced(elements: &[Element], blocks: &Range<usize>) -> Vec<(i32
     });
     if reports || says(Class::Finished, Class::Plan) {
         reasons.add(FINISHED, "reports what was done");
+    }
+    let introduced = |it: &Element| {
+        let last = split_sentences(&it.text).into_iter().next_back();
+        it.kind == ElementKind::Paragraph
+            && last.is_some_and(|last| Phrases::of(last).has(Class::Lead))
+    };
+    let outside = blocks.start.checked_sub(1).map(|at| &elements[at]);
+    if !titled && outside.is_some_and(introduced) {
+        reasons.add(8, "is below a sentence that leads to it");
     }
     let above = &elements[blocks.start.saturating_sub(2)..blocks.start];
     if above.iter().any(is_other_label) {

@@ -223,3 +223,118 @@ fn steps_are_found_in_unusual_forms() {
     };
     assert!(first.starts_with("First I'd key the cache"), "{first}");
 }
+
+#[test]
+fn authors_can_be_named_in_another_script() {
+    let renamed = |said: &str| {
+        two(said)
+            .replace("@henriette", "@ruslan-st")
+            .replace("@bob-m", "@mochi-kzt")
+    };
+    let cache = plan("## Cache per harbour", "4. Log every miss with the harbour");
+    let feed = plan("## Table from the feed", "4. Show the age of the table");
+    for (said, expected) in [
+        ("Методом исключения остаётся Руслан.", cache),
+        ("今回はもちさんのほうで進めさせてください。", feed),
+        ("Русалка на картинке красивая.", Outcome::Unclear),
+        ("みなさんのほうで進めてください。", Outcome::Unclear),
+    ] {
+        assert_eq!(outcome(&renamed(said)), expected, "{said}");
+    }
+}
+
+#[test]
+fn a_figure_is_not_the_number_of_a_plan() {
+    for said in ["Milestone 2.1 it is then.", "7 – 2 – 1. Thanks for voting!"] {
+        assert_eq!(outcome(&two(said)), Outcome::Unclear, "{said}");
+    }
+}
+
+#[test]
+fn who_has_doubts_afterwards_has_not_decided() {
+    let text = format!(
+        "{TWO}--- @clara 2026-03-02T12:00:00Z\nLooks great.\n\n--- @clara 2026-03-02T12:30:00Z\nI'll sleep on it.\n\n--- @clara 2026-03-02T13:00:00Z\n/save-plan\n"
+    );
+    assert_eq!(outcome(&text), Outcome::Unclear);
+}
+
+#[test]
+fn the_author_of_the_other_plan_can_concede() {
+    let feed = plan("## Table from the feed", "4. Show the age of the table");
+    let said = |author: &str| two("Looks good to me.").replace("@dora", author);
+    assert_eq!(outcome(&said("@henriette")), feed);
+    assert_eq!(outcome(&said("@dora")), Outcome::Unclear);
+}
+
+#[test]
+fn steps_can_have_letters_of_other_scripts() {
+    for letters in [
+        ["가.", "나.", "다.", "라."],
+        ["а)", "б)", "в)", "г)"],
+        ["ア.", "イ.", "ウ.", "エ."],
+    ] {
+        let steps = [
+            "Key the cache by harbour and day in `cache.rs`",
+            "Drop the entries of yesterday at midnight",
+            "Add a test with a frozen clock",
+            "Log every miss with the harbour",
+        ];
+        let lines: Vec<String> = letters
+            .iter()
+            .zip(steps)
+            .map(|(letter, step)| format!("{letter} {step}"))
+            .collect();
+        let expected = plan(&lines[0], &lines[3]);
+        assert_eq!(outcome(&one("bob-m", &lines.join("\n"))), expected);
+    }
+}
+
+#[test]
+fn what_a_commit_contains_is_no_plan() {
+    let list = "- The cache is keyed by harbour and day\n- Entries of yesterday are dropped at midnight\n- Two tests were adapted in `cache.rs`\n- Every miss is logged with the harbour";
+    let approved = |lead: &str| {
+        let post =
+            format!("{lead}\n\n{list}\n\n--- @dora 2026-03-02T11:00:00Z\nSounds good to me.");
+        outcome(&one("bob-m", &post))
+    };
+    assert_eq!(approved("In 5f19c02:"), Outcome::Nothing);
+    assert_ne!(approved("In the next release:"), Outcome::Nothing);
+}
+
+#[test]
+fn a_section_called_plan_is_part_of_the_plan_that_the_title_names() {
+    let document = "# Cache per harbour\n\n## Context\n\nThe table of yesterday is shown until noon.\n\n## Files to change\n\n- `cache.rs`\n- `table.rs`\n\n## Plan\n\n1. Key the cache by harbour and day in `cache.rs`\n2. Drop the entries of yesterday at midnight\n3. Add a test with a frozen clock\n\n## Risks\n\n- More memory\n\n## Testing\n\n1. A day with a frozen clock";
+    let whole = plan("# Cache per harbour", "1. A day with a frozen clock");
+    let post = format!("The log helped.\n\n{document}\n\nShall I start?");
+    assert_eq!(outcome(&one("agent[bot]", &post)), whole);
+}
+
+#[test]
+fn closing_questions_are_not_part_of_a_plan() {
+    let post = "## Cache per harbour\n\n### Cache\n\n1. Key the cache by harbour and day in `cache.rs`\n2. Drop the entries of yesterday at midnight\n\n### Tests\n\n- a day with a frozen clock\n- a harbour without a table\n\nTwo questions:\n\n- Is one day enough?\n- Who owns the clock?";
+    let expected = plan("## Cache per harbour", "- a harbour without a table");
+    assert_eq!(outcome(&one("bob-m", post)), expected);
+}
+
+#[test]
+fn a_plan_is_found_in_a_folded_part_beside_a_list_of_what_is_done() {
+    let post = "**Finished** in 3 min\n\n- [x] Read the report\n- [x] Reproduce it with the log\n- [x] Find the cause\n\nThe cache has one key for all harbours.\n\n<details>\n<summary>Details</summary>\n\n### Cache per harbour\n\n1. Key the cache by harbour and day in `cache.rs`\n2. Drop the entries of yesterday at midnight\n3. Add a test with a frozen clock\n4. Log every miss with the harbour\n\n</details>";
+    let expected = plan(
+        "### Cache per harbour",
+        "4. Log every miss with the harbour",
+    );
+    let approved = format!("{post}\n\n--- @dora 2026-03-02T11:00:00Z\nSounds good to me.");
+    assert_eq!(outcome(&one("agent[bot]", &approved)), expected);
+}
+
+#[test]
+fn the_title_of_a_plan_in_parts_has_no_number_of_a_part() {
+    let title = |text: &str| multipart::without_part(text);
+    let restarts = Some("Restarts on any number of nodes".to_owned());
+    assert_eq!(
+        title("Restarts on any number of nodes, part 1: writing"),
+        restarts
+    );
+    assert_eq!(title("Restarts on any number of nodes"), restarts);
+    assert_eq!(title("Part 1"), None);
+}

@@ -13,6 +13,9 @@ use crate::vocabulary::{Class, Phrases, fold, words};
 /// Maximum length of a line that is a title without being a heading, in characters.
 const MAX_LINE_CHARS: usize = 120;
 
+/// Signs that mark a line as a heading in Japanese and Chinese.
+pub const LINE_MARKS: [char; 6] = ['■', '◆', '▼', '◼', '▪', '◇'];
+
 /// Maximum length of a version behind a marker, in characters.
 const MAX_VERSION_CHARS: usize = 24;
 
@@ -61,7 +64,9 @@ pub fn own_title(text: &str) -> Option<String> {
 pub fn descriptive_title(title: &str) -> Option<String> {
     let line = one_line(title);
     let bare = without_markers(&line)
-        .trim_matches(|c: char| c.is_whitespace() || "*_:：-–—".contains(c))
+        .trim_matches(|c: char| {
+            c.is_whitespace() || "*_:：-–—".contains(c) || LINE_MARKS.contains(&c)
+        })
         .trim();
     let folded = fold(bare);
     let phrases = Phrases::of(&folded);
@@ -162,14 +167,16 @@ pub fn plain_title(paragraph: &str) -> Option<&str> {
 fn bold_line<'a>(block: &'a Block, source: &str) -> Option<&'a str> {
     let text = block.paragraph()?;
     let line = source[block.span.clone()].trim();
-    let bold = ["**", "__"].iter().any(|mark| {
-        let inner = line.strip_prefix(mark).and_then(|inner| {
-            inner
-                .strip_suffix(mark)
-                .or_else(|| inner.strip_suffix(':')?.strip_suffix(mark))
+    let marked = line.starts_with(LINE_MARKS);
+    let bold = marked
+        || ["**", "__"].iter().any(|mark| {
+            let inner = line.strip_prefix(mark).and_then(|inner| {
+                inner
+                    .strip_suffix(mark)
+                    .or_else(|| inner.strip_suffix(':')?.strip_suffix(mark))
+            });
+            inner.is_some_and(|inner| !inner.contains(mark))
         });
-        inner.is_some_and(|inner| !inner.contains(mark))
-    });
     (bold && text.chars().count() <= MAX_LINE_CHARS && !text.contains('\n')).then_some(text)
 }
 

@@ -122,6 +122,12 @@ fn a_plan_in_a_conversation_has_a_title_only_where_one_says_something() {
             Some("the export"),
         ),
         ("**Umsetzungsplan: CSV-Export**\n\n1. a", Some("CSV-Export")),
+        ("## Plan, Fassung 3: CSV-Export\n\n1. a", Some("CSV-Export")),
+        (
+            "## Plan, deuxième mouture : export CSV\n\n1. a",
+            Some("export CSV"),
+        ),
+        ("■ 帳票をCSVで書き出す\n\n1. a", Some("帳票をCSVで書き出す")),
         (
             "### Plan de acción: exportar informes\n\n1. a",
             Some("exportar informes"),
