@@ -85,7 +85,7 @@ pub(super) fn decide(
         standing: &standing,
         strengths: &strengths,
         reactions: &counts,
-        undecided: heard.doubts.last().map(|(position, _)| *position),
+        undecided: heard.doubts.values().max().copied(),
         doubts: &heard.doubts,
         requester: trigger.actor.id,
     };

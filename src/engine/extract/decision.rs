@@ -2,6 +2,7 @@
 //! meant.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
 use super::context::OPENING;
 use super::reference::Subject;
@@ -39,8 +40,8 @@ pub(super) struct Case<'a> {
     pub(super) strengths: &'a [i32],
     pub(super) reactions: &'a [Reactions],
     pub(super) undecided: Option<usize>,
-    /// Posts and accounts of people who say that they have not decided.
-    pub(super) doubts: &'a [(usize, Option<u64>)],
+    /// The last post of each account that says that nothing has been decided.
+    pub(super) doubts: &'a HashMap<Option<u64>, usize>,
     pub(super) requester: u64,
 }
 
@@ -153,9 +154,9 @@ impl Case<'_> {
         };
         let mut chosen: Vec<usize> = live.iter().copied().filter(is_chosen).collect();
         // The requester has doubts after all decisions.
-        if let Some((doubt, Some(by))) = self.doubts.last()
+        if let Some(doubt) = self.doubts.get(&Some(self.requester))
+            && self.undecided == Some(*doubt)
             && live.len() > 1
-            && *by == self.requester
             && chosen.iter().all(|at| {
                 let mut decisions = self.standing[*at].chosen.iter();
                 decisions.all(|(position, _)| position < doubt)
@@ -281,8 +282,7 @@ impl Case<'_> {
             };
             // Whoever approves of something and has doubts afterwards has not decided.
             let after = |(position, by): &&(usize, Option<u64>)| {
-                let doubts = |(at, who): &(usize, Option<u64>)| at > position && who == by;
-                !self.doubts.iter().any(doubts)
+                self.doubts.get(by).is_none_or(|doubt| position >= doubt)
             };
             let late = standing
                 .approved

@@ -41,10 +41,8 @@ impl Search<'_> {
         };
         let called = (open..self.elements.len()).find(|at| plan(*at));
         // A list of what is done says how the rest was found.
-        let open_steps = |it: &&Series| {
-            !inside(it) && strong(it) && (it.ticked == 0 || it.ticked < it.steps.len())
-        };
-        if called.is_none() && self.series.iter().any(|it| open_steps(&it)) {
+        let open_steps = |it: &Series| !inside(it) && strong(it) && it.ticked < it.steps.len();
+        if called.is_none() && self.series.iter().any(open_steps) {
             return None;
         }
         let mut best: Option<Region> = None;

@@ -310,6 +310,9 @@ fn nth(subjects: &[Subject], position: usize, place: usize) -> Option<usize> {
 pub(super) fn by_name(text: &str, subjects: &[Subject], position: usize) -> Vec<(usize, usize)> {
     let mut found: Vec<(usize, usize)> = Vec::new();
     let mut seen: HashSet<&str> = HashSet::new();
+    if subjects.is_empty() {
+        return found;
+    }
     let latin = transliterated(text);
     for at in (0..subjects.len()).rev() {
         let subject = &subjects[at];

@@ -324,13 +324,10 @@ impl Search<'_> {
             .filter(headings)
             .find(|at| self.role(*at) == Role::Title);
         // "Plan" can be one of the sections of the plan that the only title names.
-        let sections = (first + 1..count).filter(headings);
-        let sections = sections
-            .filter(|at| self.role(*at) == Role::Section)
-            .count();
         let is_section = |title: usize| {
             let element = &self.elements[title];
-            sole && sections >= 2 && element.phrases.is(Class::Empty, element.words())
+            let sections = || below().filter(|at| self.role(*at) == Role::Section);
+            sole && element.phrases.is(Class::Empty, element.words()) && sections().nth(1).is_some()
         };
         if let Some(title) = titled.filter(|title| (other || !sole) && !is_section(*title)) {
             return Some(self.titled(title));

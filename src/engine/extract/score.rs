@@ -11,6 +11,9 @@ use crate::formats::plan::document::is_success_document;
 use crate::formats::plan::summary::as_path;
 use crate::formats::vocabulary::{Class, Phrases, fold};
 
+/// Maximum length of a paragraph that introduces a plan, in bytes.
+const MAX_LEAD: usize = 600;
+
 /// Minimum score of a plan. Steps in a clear form reach it by themselves; bug reports, templates
 /// and lists of opinions do not.
 pub const MIN_SCORE: i32 = 40;
@@ -216,10 +219,10 @@ pub(super) fn announced(elements: &[Element], blocks: &Range<usize>) -> Vec<(i32
             matches!(
                 element.kind,
                 ElementKind::Paragraph | ElementKind::Heading(_)
-            ) && element.phrases.all(class).any(|found| {
-                let earlier = |it: crate::formats::vocabulary::Match| it.start <= found.start;
-                !element.phrases.all(but).any(earlier)
-            })
+            ) && {
+                let first = |class| element.phrases.all(class).map(|it| it.start).min();
+                first(class).is_some_and(|at| first(but).is_none_or(|other| at < other))
+            }
         })
     };
     let mut reasons = Reasons::default();
@@ -235,9 +238,14 @@ pub(super) fn announced(elements: &[Element], blocks: &Range<usize>) -> Vec<(i32
         reasons.add(FINISHED, "reports what was done");
     }
     let introduced = |it: &Element| {
-        let last = split_sentences(&it.text).into_iter().next_back();
-        it.kind == ElementKind::Paragraph
-            && last.is_some_and(|last| Phrases::of(last).has(Class::Lead))
+        let is_short = it.kind == ElementKind::Paragraph && it.text.len() <= MAX_LEAD;
+        let sentences = if is_short {
+            split_sentences(&it.text)
+        } else {
+            Vec::new()
+        };
+        let last = sentences.last();
+        last.is_some_and(|last| Phrases::of(last).has(Class::Lead))
     };
     let outside = blocks.start.checked_sub(1).map(|at| &elements[at]);
     if !titled && outside.is_some_and(introduced) {
@@ -332,7 +340,7 @@ pub(super) fn is_template(text: &str) -> bool {
 /// Whether the paragraph introduces a plan.
 fn leads(element: &Element) -> bool {
     element.kind == ElementKind::Paragraph
-        && element.text.len() <= 600
+        && element.text.len() <= MAX_LEAD
         && (element.phrases.has(Class::Lead)
             || element.begins(Class::Plan)
             || element.phrases.has(Class::Plan) && element.text.trim_end().ends_with([':', '：']))

@@ -85,7 +85,7 @@ pub(super) fn listen(
         subjects,
         standing: vec![Standing::default(); subjects.len()],
         exclusive: exclusive(subjects),
-        doubts: Vec::new(),
+        doubts: HashMap::new(),
         command,
         quotes: 0,
     };
@@ -107,8 +107,8 @@ pub(super) fn listen(
 pub(super) struct Heard {
     /// Statements about each plan.
     pub(super) standing: Vec<Standing>,
-    /// Posts and accounts of people who say that nothing has been decided, in order.
-    pub(super) doubts: Vec<(usize, Option<u64>)>,
+    /// The last post of each account that says that nothing has been decided.
+    pub(super) doubts: HashMap<Option<u64>, usize>,
 }
 
 /// Returns the words of titles that occur in only one subject, with that subject.
@@ -148,7 +148,7 @@ struct Talk<'s> {
     subjects: &'s [Subject],
     standing: Vec<Standing>,
     exclusive: HashMap<String, usize>,
-    doubts: Vec<(usize, Option<u64>)>,
+    doubts: HashMap<Option<u64>, usize>,
     /// Position of the command's own comment.
     command: usize,
     /// Account of the author of the conversation.
@@ -265,7 +265,7 @@ impl Talk<'_> {
             }
         }
         if phrases.has(Class::Undecided) {
-            self.doubts.push((position, author));
+            self.doubts.insert(author, position);
         }
         if asks {
             return;

@@ -14,7 +14,7 @@ use crate::vocabulary::{Class, Phrases, fold, words};
 const MAX_LINE_CHARS: usize = 120;
 
 /// Signs that mark a line as a heading in Japanese and Chinese.
-pub const LINE_MARKS: [char; 6] = ['■', '◆', '▼', '◼', '▪', '◇'];
+pub const LINE_MARKS: [char; 5] = ['■', '◆', '▼', '◼', '◇'];
 
 /// Maximum length of a version behind a marker, in characters.
 const MAX_VERSION_CHARS: usize = 24;
