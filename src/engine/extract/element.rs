@@ -244,7 +244,9 @@ fn code_spans<'a>(node: &'a AstNode<'a>) -> Vec<String> {
 fn markdown_fence(info: &str, source: &str, span: &Range<usize>) -> Option<Range<usize>> {
     let language = info.split_whitespace().next().unwrap_or_default();
     let text = &source[span.clone()];
-    if !["markdown", "md", "text", "txt", ""].contains(&language.to_lowercase().as_str()) {
+    if !["markdown", "md", "text", "txt", "diff", "patch", ""]
+        .contains(&language.to_lowercase().as_str())
+    {
         return None;
     }
     let from = text.find('\n')? + 1;

@@ -96,7 +96,10 @@ fn announces(first: &Element, second: &Element) -> bool {
         && match second.kind {
             ElementKind::List { .. } | ElementKind::Table { .. } => true,
             ElementKind::Paragraph => {
-                second.text.lines().count() >= 3 && second.text.lines().all(is_marked)
+                let lines = second.text.lines().count();
+                let marked = second.text.lines().filter(|line| is_marked(line)).count();
+                // The first line may have no arrow.
+                lines >= 3 && marked + 1 >= lines
             }
             _ => false,
         }
@@ -135,6 +138,15 @@ fn finished(
     }
 }
 
+/// Returns the new version of a text that is written as a diff of the old one.
+fn applied(diff: &str) -> String {
+    let headers = ["+++ ", "--- ", "@@"];
+    diff.lines()
+        .filter(|line| !line.starts_with('-') && !headers.iter().any(|it| line.starts_with(it)))
+        .map(|line| line.strip_prefix(['+', ' ']).unwrap_or(line))
+        .fold(String::new(), |text, line| text + line + "\n")
+}
+
 fn heading_text(source: &str) -> String {
     markdown::blocks(source)
         .into_iter()
@@ -168,11 +180,16 @@ impl Search<'_> {
         self.elements
             .iter()
             .filter_map(|element| match &element.kind {
-                ElementKind::Code(Some(inner)) => Some(inner.clone()),
+                ElementKind::Code(Some(inner)) => Some((element, inner.clone())),
                 _ => None,
             })
-            .filter_map(|inner| {
+            .filter_map(|(element, inner)| {
                 let text = self.text.get(inner.clone())?;
+                let fence = self.text.get(element.span.clone())?;
+                let info = fence.trim_start_matches(['`', '~', ' ']);
+                let diff = info.starts_with("diff") || info.starts_with("patch");
+                let applied = if diff { Some(applied(text)) } else { None };
+                let text = applied.as_deref().unwrap_or(text);
                 let parts = elements(text);
                 let steps = series(&parts);
                 let acts = |it: &Series| {
@@ -181,14 +198,23 @@ impl Search<'_> {
                         || it.numbered && it.count > 3 && voice.characters >= 40 * it.steps.len()
                 };
                 if !steps.iter().any(|it| {
-                    (it.numbered || matches!(it.form, Form::Tasks | Form::Bullets)) && acts(it)
+                    // Diffs of code have bullets, such as those of YAML.
+                    let bullets = it.form == Form::Bullets && !diff;
+                    (it.numbered || it.form == Form::Tasks || bullets) && acts(it)
                 }) {
                     return None;
                 }
                 let region = finished(text, &parts, 0..parts.len(), None, true);
+                // Without its fence, a diff would be a list of both versions.
+                let (announcement, span) = if diff {
+                    let start = element.span.start;
+                    (start..start, element.span.clone())
+                } else {
+                    (inner.start..inner.start + region.announcement.end, inner)
+                };
                 (region.points() >= MIN_SCORE).then_some(Region {
-                    announcement: inner.start..inner.start + region.announcement.end,
-                    span: inner,
+                    announcement,
+                    span,
                     whole: false,
                     ..region
                 })

@@ -338,3 +338,28 @@ fn the_title_of_a_plan_in_parts_has_no_number_of_a_part() {
     assert_eq!(title("Restarts on any number of nodes"), restarts);
     assert_eq!(title("Part 1"), None);
 }
+
+#[test]
+fn a_plan_can_be_a_diff_of_another_one() {
+    let diff = "```diff\n-1. Key the cache by harbour\n-2. Add a test\n+1. Key the cache by harbour and day in `cache.rs`\n+2. Drop the entries of yesterday at midnight\n+3. Add a test with a frozen clock\n 4. Log every miss with the harbour\n```";
+    let post = format!("I'd change it like this:\n\n{diff}");
+    assert_eq!(outcome(&one("bob-m", &post)), plan("```diff", "```"));
+    let code = "Fixed by this:\n\n```diff\n jobs:\n   steps:\n+    - run: add the table of the harbours to the image\n+    - run: remove the table of yesterday from the image\n+    - run: check the table with a frozen clock\n+    - run: log every miss with the harbour\n```";
+    assert_eq!(outcome(&one("bob-m", code)), Outcome::Nothing);
+}
+
+#[test]
+fn what_is_said_beside_a_plan_does_not_end_it() {
+    let steps = "## Cache per harbour\n\n1. Key the cache by harbour and day in `cache.rs`\n2. Drop the entries of yesterday at midnight\n3. Add a test with a frozen clock\n4. Log every miss with the harbour";
+    let expected = plan("## Cache per harbour", "4. Log every miss with the harbour");
+    for said in [
+        "The format of the table stays as it is.",
+        "Please don't start before Monday.",
+        "I can't justify a second cache, so one it is.",
+        "Which of you has the log of Sunday?",
+        "Der Prozess von gestern ist gestorben.",
+    ] {
+        let post = format!("{steps}\n\n--- @dora 2026-03-02T11:00:00Z\n{said}");
+        assert_eq!(outcome(&one("bob-m", &post)), expected, "{said}");
+    }
+}
