@@ -413,10 +413,15 @@ fn romanized(name: &str) -> String {
 /// Returns the offset of the name if one of the transliterated words is a part of `login`, with or
 /// without an inflection.
 fn in_another_script(words: &[(usize, String)], login: &str) -> Option<usize> {
-    let forms = login.split(['-', '_', '.']).filter(|part| part.len() >= 4);
+    let forms = login.split(['-', '_', '.']).filter(|part| part.len() >= 3);
     forms.map(romanized).find_map(|form| {
-        let is_name =
-            |(_, word): &&(usize, String)| word.starts_with(&form) && word.len() <= form.len() + 2;
+        // The Cyrillic letters for G and H are used for each other, and endings differ.
+        let same = |(a, b): &(u8, u8)| a == b || matches!((a, b), (b'h', b'g') | (b'g', b'h'));
+        let is_name = |(_, word): &&(usize, String)| {
+            let common = form.bytes().zip(word.bytes()).take_while(same).count();
+            let ending = usize::from(form.len() > 3) + usize::from(form.len() > 6);
+            common + ending.saturating_sub(1) >= form.len() && word.len() <= form.len() + 1 + ending
+        };
         words.iter().find(is_name).map(|(at, _)| *at)
     })
 }
