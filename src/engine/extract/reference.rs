@@ -346,7 +346,8 @@ fn names(text: &str, login: &str) -> Option<usize> {
     for word in text.split(|c: char| !c.is_alphanumeric()) {
         // Inflected forms: `Bjarnes`, `Amosem`.
         let inflected = |form: &&str| {
-            form.len() >= 4 && word.starts_with(*form) && word.len() <= form.len() + 3
+            let ending = if form.len() >= 4 { 3 } else { 1 };
+            word.starts_with(*form) && word.len() <= form.len() + ending
         };
         // A nickname with a possessive: `Ruthie's` for `ruthkell`.
         let owns = || text[at + word.len()..].starts_with("'s ");
