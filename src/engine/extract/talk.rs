@@ -270,7 +270,16 @@ impl Talk<'_> {
         if asks {
             return;
         }
-        if phrases.has(Class::DropAll) && targets.is_empty() && position != self.command {
+        // "Neither the first nor the second" names both.
+        let among = |(place, _): &(usize, usize)| {
+            let mut drops = phrases.all(Class::DropAll);
+            drops.any(|it| it.start <= place + 8 && *place <= it.end + 8)
+        };
+        if phrases.has(Class::DropAll)
+            && targets.iter().all(among)
+            && position != self.command
+            && !mentions_issue(sentence)
+        {
             let earlier = |at: &usize| self.subjects[*at].post < position;
             let earlier: Vec<usize> = (0..self.subjects.len()).filter(earlier).collect();
             let own = |at: &usize| author.is_some() && self.subjects[*at].author == author;
@@ -306,7 +315,9 @@ impl Talk<'_> {
             self.name(position, author, *one);
         }
         if targets.is_empty() {
-            self.implied(&phrases, &verbs, context, last);
+            if !mentions_issue(sentence) {
+                self.implied(&phrases, &verbs, context, last);
+            }
             return;
         }
         // A wish is not a decision.
@@ -325,6 +336,9 @@ impl Talk<'_> {
             let Some((verb, _, negated)) = verbs.iter().filter(fits).min_by_key(distance) else {
                 continue;
             };
+            if *verb == Verb::Approve && !negated && self.subjects[*subject].author != author {
+                self.standing[*subject].preferred.push((position, author));
+            }
             let verb = match verb {
                 Verb::Choose if wish && !negated => {
                     if self.subjects[*subject].author != author {
@@ -496,6 +510,14 @@ impl Talk<'_> {
             (Verb::Reject | Verb::Withdraw, true) => {}
         }
     }
+}
+
+/// Whether a sentence is about another issue: "#212 is closed, nobody needs it".
+fn mentions_issue(sentence: &str) -> bool {
+    sentence.match_indices('#').any(|(at, _)| {
+        let rest = &sentence[at + 1..];
+        rest.bytes().take_while(u8::is_ascii_digit).count() >= 2
+    })
 }
 
 /// Whether `element` states that the plan in the same post replaces an earlier one.
