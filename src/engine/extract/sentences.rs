@@ -5,6 +5,7 @@ use crate::formats::vocabulary::Class;
 
 /// Returns the sentences of normalised text.
 pub(super) fn split_sentences(text: &str) -> Vec<&str> {
+    let says = |part: &str| part.chars().any(|c| c.is_alphanumeric() || "👍👎".contains(c));
     let mut found = Vec::new();
     let mut start = 0;
     let mut chars = text.char_indices().peekable();
@@ -16,13 +17,13 @@ pub(super) fn split_sentences(text: &str) -> Vec<&str> {
         };
         if ends {
             let end = at + c.len_utf8();
-            if text[start..end].chars().any(char::is_alphanumeric) {
+            if says(&text[start..end]) {
                 found.push(text[start..end].trim());
             }
             start = end;
         }
     }
-    if text[start..].chars().any(char::is_alphanumeric) {
+    if says(&text[start..]) {
         found.push(text[start..].trim());
     }
     found

@@ -8,6 +8,7 @@
 )]
 
 mod forms;
+mod remarks;
 mod rules;
 mod texts;
 

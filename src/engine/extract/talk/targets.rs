@@ -185,12 +185,20 @@ impl Talk<'_> {
     /// June", "Oleg's latch."
     pub(super) fn owned(&self, position: usize, sentence: &str) -> Option<usize> {
         // A cheap test first: most sentences name nobody.
-        if sentence.find("'s ").is_none_or(|at| at > 40) {
+        let short = sentence.len() <= 40;
+        if !short && sentence.find("'s ").is_none_or(|at| at > 40) {
             return None;
         }
         let [(place, subject)] = by_name(sentence, self.subjects, position)[..] else {
             return None;
         };
+        // Nothing but the name: "Bob's.", "Bob, please".
+        let mut words = sentence[place..].split(|c: char| !c.is_alphanumeric());
+        let polite = ["", "s", "m", "please", "pls", "then", "for", "me", "us", "it", "is"];
+        words.next();
+        if short && place == 0 && words.all(|word| polite.contains(&word)) {
+            return Some(place);
+        }
         let (_, behind) = sentence[place..].split_once("'s ")?;
         let noun = behind.trim_end_matches(['.', '!']);
         let has = |at: &usize| self.subjects[*at].words.contains(noun);

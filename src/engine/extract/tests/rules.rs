@@ -3,7 +3,7 @@
 use super::*;
 
 /// Two proposals, posted by `henriette` and `bob-m`.
-const TWO: &str = "title: The tide table is late
+pub(super) const TWO: &str = "title: The tide table is late
 
 --- @clara 2026-03-02T09:00:00Z
 It shows yesterday's table until noon.
@@ -51,13 +51,13 @@ It shows yesterday's table until noon.
 }
 
 #[derive(Debug, PartialEq)]
-enum Outcome {
+pub(super) enum Outcome {
     Nothing,
     Unclear,
     Plan(String, String),
 }
 
-fn outcome(text: &str) -> Outcome {
+pub(super) fn outcome(text: &str) -> Outcome {
     let (thread, trigger) = conversation(text);
     match choose(candidates(&thread, &trigger), &trigger) {
         Err(_) => Outcome::Nothing,
@@ -71,7 +71,7 @@ fn outcome(text: &str) -> Outcome {
     }
 }
 
-fn plan(first: &str, last: &str) -> Outcome {
+pub(super) fn plan(first: &str, last: &str) -> Outcome {
     Outcome::Plan(first.to_owned(), last.to_owned())
 }
 
