@@ -5,7 +5,10 @@ use crate::formats::vocabulary::Class;
 
 /// Returns the sentences of normalised text.
 pub(super) fn split_sentences(text: &str) -> Vec<&str> {
-    let says = |part: &str| part.chars().any(|c| c.is_alphanumeric() || "👍👎".contains(c));
+    let says = |part: &str| {
+        part.chars()
+            .any(|c| c.is_alphanumeric() || "👍👎".contains(c))
+    };
     let mut found = Vec::new();
     let mut start = 0;
     let mut chars = text.char_indices().peekable();

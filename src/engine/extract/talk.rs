@@ -320,9 +320,8 @@ impl Talk<'_> {
             }
             return;
         }
-        // A wish is not a decision; "I'm going with" and "I'll take" are.
-        let wishes = |me: Match| !["i'm", "i'll"].contains(&&sentence[me.start..me.end]);
-        let wish = phrases.all(Class::Me).any(wishes) || phrases.has(Class::Undecided);
+        // A wish is not a decision.
+        let wish = phrases.has(Class::Me) || phrases.has(Class::Undecided);
         for (at, subject) in &targets {
             // Prefer the nearest verb, and verbs before the name to verbs after it.
             let distance = |(_, verb, _): &&(Verb, Match, bool)| {

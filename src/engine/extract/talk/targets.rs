@@ -194,7 +194,9 @@ impl Talk<'_> {
         };
         // Nothing but the name: "Bob's.", "Bob, please".
         let mut words = sentence[place..].split(|c: char| !c.is_alphanumeric());
-        let polite = ["", "s", "m", "please", "pls", "then", "for", "me", "us", "it", "is"];
+        let polite = [
+            "", "s", "m", "please", "pls", "then", "for", "me", "us", "it", "is",
+        ];
         words.next();
         if short && place == 0 && words.all(|word| polite.contains(&word)) {
             return Some(place);
