@@ -178,16 +178,27 @@ impl Prometheus {
             assert!(start.elapsed() < PATIENCE, "Prometheus does not start");
             tokio::time::sleep(POLL).await;
         }
+        // It listens before it has read its storage, and answers 503 until then.
+        while !server.text("/-/ready").await.contains("Ready") {
+            assert!(start.elapsed() < PATIENCE, "Prometheus is not ready");
+            tokio::time::sleep(POLL).await;
+        }
         Some(server)
+    }
+
+    /// Returns the text of the answer to a `GET`.
+    async fn text(&self, path: &str) -> String {
+        let url = format!("http://127.0.0.1:{}{path}", self.port);
+        let url: Uri = url.parse().unwrap();
+        let mut visitor = Visitor { cookie: None };
+        let page = visitor.send(http::Request::get(url), String::new()).await;
+        page.text
     }
 
     /// Returns the answer of the API to a `GET`.
     async fn get(&self, path: &str) -> Value {
-        let url = format!("http://127.0.0.1:{}/api/v1/{path}", self.port);
-        let url: Uri = url.parse().unwrap();
-        let mut visitor = Visitor { cookie: None };
-        let page = visitor.send(http::Request::get(url), String::new()).await;
-        serde_json::from_str(&page.text).unwrap_or_else(|_| panic!("{path}: {}", page.text))
+        let text = self.text(&format!("/api/v1/{path}")).await;
+        serde_json::from_str(&text).unwrap_or_else(|_| panic!("{path}: {text}"))
     }
 
     /// Returns the results of a query.
