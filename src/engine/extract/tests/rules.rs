@@ -50,6 +50,14 @@ It shows yesterday's table until noon.
     )
 }
 
+/// The same, with a person who agrees.
+fn agreed(author: &str, post: &str) -> String {
+    one(
+        author,
+        &format!("{post}\n\n--- @dora 2026-03-02T11:00:00Z\nSounds good to me."),
+    )
+}
+
 #[derive(Debug, PartialEq)]
 pub(super) enum Outcome {
     Nothing,
@@ -162,15 +170,15 @@ fn only_what_refers_to_the_steps_follows_steps_without_a_title() {
     ] {
         let expected = plan(first, if kept { tail } else { last });
         assert_eq!(
-            outcome(&one("bob-m", &format!("{steps}\n\n{tail}"))),
+            outcome(&agreed("bob-m", &format!("{steps}\n\n{tail}"))),
             expected
         );
         let titled = format!("## Cache per harbour\n\n{steps}\n\nThe old table stays.");
         let expected = plan("## Cache per harbour", "The old table stays.");
-        assert_eq!(outcome(&one("bob-m", &titled)), expected);
+        assert_eq!(outcome(&agreed("bob-m", &titled)), expected);
     }
     let talk = format!("Thanks for the log. It is the cache. I would do it so:\n\n{steps}");
-    assert_eq!(outcome(&one("bob-m", &talk)), plan(first, last));
+    assert_eq!(outcome(&agreed("bob-m", &talk)), plan(first, last));
 }
 
 #[test]
@@ -285,7 +293,7 @@ fn steps_can_have_letters_of_other_scripts() {
             .map(|(letter, step)| format!("{letter} {step}"))
             .collect();
         let expected = plan(&lines[0], &lines[3]);
-        assert_eq!(outcome(&one("bob-m", &lines.join("\n"))), expected);
+        assert_eq!(outcome(&agreed("bob-m", &lines.join("\n"))), expected);
     }
 }
 
@@ -343,9 +351,9 @@ fn the_title_of_a_plan_in_parts_has_no_number_of_a_part() {
 fn a_plan_can_be_a_diff_of_another_one() {
     let diff = "```diff\n-1. Key the cache by harbour\n-2. Add a test\n+1. Key the cache by harbour and day in `cache.rs`\n+2. Drop the entries of yesterday at midnight\n+3. Add a test with a frozen clock\n 4. Log every miss with the harbour\n```";
     let post = format!("I'd change it like this:\n\n{diff}");
-    assert_eq!(outcome(&one("bob-m", &post)), plan("```diff", "```"));
+    assert_eq!(outcome(&agreed("bob-m", &post)), plan("```diff", "```"));
     let code = "Fixed by this:\n\n```diff\n jobs:\n   steps:\n+    - run: add the table of the harbours to the image\n+    - run: remove the table of yesterday from the image\n+    - run: check the table with a frozen clock\n+    - run: log every miss with the harbour\n```";
-    assert_eq!(outcome(&one("bob-m", code)), Outcome::Nothing);
+    assert_eq!(outcome(&agreed("bob-m", code)), Outcome::Nothing);
 }
 
 #[test]
