@@ -54,6 +54,7 @@ pub(super) fn decide(
     letters(&mut good);
     let subjects: Vec<Subject> = good.iter().map(|it| subject(it, thread)).collect();
     let own = own_comment(trigger).map(|post| (elements(&post.body), post));
+    let successors = successors(&good, &subjects);
     let heard = heard(
         &good,
         &subjects,
@@ -61,9 +62,10 @@ pub(super) fn decide(
         own.as_ref(),
         trigger,
         trust,
+        &successors,
     );
     let mut standing = heard.standing;
-    revisions(&good, &subjects, &mut standing);
+    revisions(&successors, &mut standing);
     let strengths: Vec<i32> = good
         .iter()
         .zip(&standing)
@@ -217,6 +219,7 @@ fn heard(
     own: Option<&(Vec<Element>, Post)>,
     trigger: &Trigger,
     trust: &Trust,
+    successors: &[Option<usize>],
 ) -> Heard {
     let end = thread.posts.len();
     let parts_of = |position: usize| -> Vec<Range<usize>> {
@@ -259,15 +262,16 @@ fn heard(
         })
         .collect();
     let opener = thread.posts.first().and_then(|post| post.author.as_ref());
-    listen(&statements, subjects, end, opener.map(|author| author.id))
+    listen(&statements, subjects, end, opener.map(|author| author.id), successors)
 }
 
-/// Marks plans as replaced if there is a later version.
-fn revisions(good: &[Found], subjects: &[Subject], standing: &mut [Standing]) {
+/// Returns the later version of each plan.
+fn successors(good: &[Found], subjects: &[Subject]) -> Vec<Option<usize>> {
+    let mut successors = vec![None; subjects.len()];
     for later in 1..subjects.len() {
         for earlier in (0..later).rev() {
             let (one, other) = (&subjects[earlier], &subjects[later]);
-            if one.post >= other.first_post || standing[earlier].replaced.is_some() {
+            if one.post >= other.first_post || successors[earlier].is_some() {
                 continue;
             }
             let same_author = one.author == other.author && one.author.is_some();
@@ -277,11 +281,23 @@ fn revisions(good: &[Found], subjects: &[Subject], standing: &mut [Standing]) {
             let says = good[later].replaces && same_author;
             let again = alike >= SAME_PLAN && size >= 40;
             let copied = alike >= 75 && size >= 60;
-            let gone = standing[later].withdrawn.is_some() || standing[later].rejected.is_some();
             let labelled = one.label.is_some() && other.label.is_some() && one.label != other.label;
             let revised = good[later].replaces && alike >= 30;
-            if !gone && !labelled && (says || same_author && again || copied || revised) {
-                standing[earlier].replaced = Some(later);
+            if !labelled && (says || same_author && again || copied || revised) {
+                successors[earlier] = Some(later);
+            }
+        }
+    }
+    successors
+}
+
+/// Marks plans as replaced if there is a later version.
+fn revisions(successors: &[Option<usize>], standing: &mut [Standing]) {
+    for (earlier, later) in successors.iter().enumerate() {
+        if let Some(later) = later {
+            let gone = standing[*later].withdrawn.is_some() || standing[*later].rejected.is_some();
+            if !gone {
+                standing[earlier].replaced = Some(*later);
             }
         }
     }

@@ -5,6 +5,7 @@
 //! B`, "the second"), the name of an author, or words of a title that no other plan contains.
 //! Otherwise it refers to the preceding plan.
 
+pub(super) mod stance;
 mod targets;
 mod verbs;
 
@@ -79,15 +80,19 @@ pub(super) fn listen(
     subjects: &[Subject],
     command: usize,
     opener: Option<u64>,
+    successors: &[Option<usize>],
 ) -> Heard {
     let mut talk = Talk {
         opener,
+        successors,
         subjects,
         standing: vec![Standing::default(); subjects.len()],
         exclusive: exclusive(subjects),
         doubts: HashMap::new(),
         command,
         quotes: 0,
+        applied: 0,
+        stems: stance::stems(subjects),
     };
     let first = subjects
         .iter()
@@ -153,8 +158,14 @@ struct Talk<'s> {
     command: usize,
     /// Account of the author of the conversation.
     opener: Option<u64>,
+    /// The later version of each plan.
+    successors: &'s [Option<usize>],
     /// Number of quotes looked up so far.
     quotes: usize,
+    /// Number of statements applied so far.
+    applied: usize,
+    /// Stems of the words of each plan.
+    stems: Vec<stance::Stems>,
 }
 
 impl Talk<'_> {
@@ -168,6 +179,7 @@ impl Talk<'_> {
         }
         let mut quoted: Option<(usize, bool)> = None;
         let mentioned = self.mentioned(statement);
+        let before = self.applied;
         let context = |quoted| Context {
             position,
             author,
@@ -204,6 +216,9 @@ impl Talk<'_> {
                 }
                 _ => {}
             }
+        }
+        if self.applied == before {
+            self.estimate(statement);
         }
     }
 
@@ -265,6 +280,7 @@ impl Talk<'_> {
             }
         }
         if phrases.has(Class::Undecided) {
+            self.applied += 1;
             self.doubts.insert(author, position);
         }
         if asks {
@@ -477,6 +493,7 @@ impl Talk<'_> {
         negated: bool,
         subject: usize,
     ) {
+        self.applied += 1;
         let own = author.is_some() && self.subjects[subject].author == author;
         let standing = &mut self.standing[subject];
         match (verb, negated) {

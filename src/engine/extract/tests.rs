@@ -30,8 +30,7 @@ fn actor(login: &str) -> Actor {
             // Different for every login of the tests, unlike their lengths.
             login
                 .bytes()
-                .fold(1_000, |id, byte| id * 31 + u64::from(byte))
-                % 1_000_000_007
+                .fold(1, |id, byte| (id * 31 + u64::from(byte)) % 1_000_000_007)
                 + 1_000
         },
         login: login.to_owned(),

@@ -1,62 +1,351 @@
-//! How often single comments below one or two plans are understood, in fifteen languages.
+//! How well comments below plans are understood, in nineteen languages, and the training of the
+//! model for them.
 
-use super::rules::{Outcome, TWO, outcome, plan};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-/// The comments of `fixtures/remarks`.
-const REMARKS: &str = include_str!("../../../../fixtures/remarks/remarks.tsv");
+use text_classifier::{Features, Model, train};
 
-/// Lower bound of the comments that are understood, in percent.
-const MIN_RIGHT: usize = 80;
-/// Upper bound of the comments after which something else would be saved, in percent.
-const MAX_WRONG: usize = 3;
+use super::actor;
+use super::rules::{Outcome, outcome};
+use crate::engine::extract::element::elements;
+use crate::engine::extract::reference::{Subject, telling_lines, telling_words};
+use crate::engine::extract::talk::Statement;
+use crate::engine::extract::talk::stance::{Source, Stance, stems, views};
+use crate::engine::model::conversation::{Post, Reactions};
+use crate::engine::model::time::Millis;
+use crate::formats::thread_file;
+use crate::formats::vocabulary::fold;
 
-/// Returns the conversation with the comment, and the right outcome.
-fn case(category: &str, said: &str) -> (String, Outcome) {
-    let cache = || plan("## Cache per harbour", "4. Log every miss with the harbour");
-    let feed = || plan("## Table from the feed", "4. Show the age of the table");
-    let (two, author, expected) = match category {
-        "first" => (true, "dora", cache()),
-        "second" => (true, "dora", feed()),
-        "open" => (true, "dora", Outcome::Unclear),
-        "neither" => (true, "dora", Outcome::Nothing),
-        "yes" | "remark" => (false, "dora", cache()),
-        "no" => (false, "dora", Outcome::Nothing),
-        "back" => (false, "henriette", Outcome::Nothing),
-        other => panic!("the category `{other}` is unknown"),
+/// Every `SAMPLE`th comment is read as part of a whole conversation.
+const SAMPLE: usize = 16;
+/// The conversation for whose comments the phrases of the vocabulary were completed.
+const TUNED: &str = "tide-table";
+
+fn fixture(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fixtures")
+        .join(path)
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// A comment below the plans of one of the conversations in `fixtures/remarks`.
+struct Comment {
+    /// The conversation.
+    setting: String,
+    /// Source of the conversation.
+    plans: String,
+    category: String,
+    language: String,
+    text: String,
+}
+
+impl Comment {
+    fn is_below_both(&self) -> bool {
+        matches!(
+            self.category.as_str(),
+            "first" | "second" | "open" | "neither"
+        )
+    }
+
+    fn is_by_author(&self) -> bool {
+        matches!(self.category.as_str(), "back" | "author")
+    }
+
+    fn stance(&self, plan: usize) -> Stance {
+        match (self.category.as_str(), plan) {
+            ("yes", _) | ("first", 0) | ("second", 1) => Stance::For,
+            ("first" | "second", _) => Stance::Other,
+            ("neither" | "no" | "back" | "done", _) => Stance::Against,
+            ("open", _) => Stance::Open,
+            ("author" | "change" | "remark", _) => Stance::Neutral,
+            (other, _) => panic!("the category `{other}` is unknown"),
+        }
+    }
+}
+
+fn comments() -> Vec<Comment> {
+    let mut names: Vec<PathBuf> = fs::read_dir(fixture("remarks"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|it| it == "tsv"))
+        .filter(|path| !path.ends_with("conversations.tsv"))
+        .collect();
+    names.sort();
+    let mut found = Vec::new();
+    for name in names {
+        let plans = read(&name.with_extension("md"));
+        for line in read(&name).lines() {
+            let [category, language, text] = line.split('\t').collect::<Vec<_>>()[..] else {
+                panic!("{}: not three columns: {line}", name.display());
+            };
+            found.push(Comment {
+                setting: name.file_stem().unwrap().to_string_lossy().into_owned(),
+                plans: plans.clone(),
+                category: category.to_owned(),
+                language: language.to_owned(),
+                text: text.replace(" ⏎ ", "\n"),
+            });
+        }
+    }
+    found
+}
+
+/// What a comment says about each plan before it, with the features that the model sees.
+struct Example {
+    /// Comments with the same group are about the same plans or in the same conversation.
+    group: String,
+    views: Vec<(Features, Stance)>,
+}
+
+fn subject(position: usize, author: &str, body: &str) -> Subject {
+    let text = fold(body);
+    Subject {
+        post: position,
+        first_post: position,
+        author: Some(actor(author).id),
+        login: fold(author),
+        title: telling_words(text.lines().next().unwrap_or_default()),
+        words: telling_words(&text),
+        lines: telling_lines(&text),
+        ..Subject::default()
+    }
+}
+
+fn example(
+    group: &str,
+    (position, author, body): (usize, &str, &str),
+    plans: &[(Subject, Stance)],
+    opener: &str,
+    source: Source,
+) -> Option<Example> {
+    let post = Post {
+        id: None,
+        author: Some(actor(author)),
+        own: false,
+        association: "NONE".to_owned(),
+        created: Millis(0),
+        updated: Millis(0),
+        body: body.to_owned(),
+        url: String::new(),
+        reactions: Reactions::default(),
     };
-    let plans = if two {
-        TWO.to_owned()
-    } else {
-        TWO.split("--- @bob-m").next().unwrap().to_owned()
+    let statement = Statement {
+        position,
+        post: &post,
+        elements: &elements(body),
+        plans: Vec::new(),
     };
-    let text = format!(
-        "{plans}--- @{author} 2026-03-02T12:00:00Z\n{said}\n\n--- @caroline 2026-03-02T13:00:00Z\n/save-plan\n"
+    let subjects: Vec<Subject> = plans.iter().map(|(subject, _)| subject.clone()).collect();
+    let live: Vec<usize> = (0..plans.len()).collect();
+    let stems = stems(&subjects);
+    let views = views(
+        &statement,
+        (&subjects, &stems),
+        &live,
+        Some(actor(opener).id),
+        source,
+    )?;
+    let views = views
+        .features()
+        .map(|(at, features)| (features, plans[at].1));
+    Some(Example {
+        group: group.to_owned(),
+        views: views.collect(),
+    })
+}
+
+fn examples() -> Vec<Example> {
+    let mut found = Vec::new();
+    for comment in comments() {
+        let posts = thread_file::parse(&comment.plans).unwrap().posts;
+        let number = if comment.is_below_both() { 2 } else { 1 };
+        let plans: Vec<(Subject, Stance)> = (0..number)
+            .map(|at| {
+                let post = &posts[at + 1];
+                (
+                    subject(at + 1, &post.author, &post.body),
+                    comment.stance(at),
+                )
+            })
+            .collect();
+        let author = if comment.is_by_author() {
+            posts[1].author.as_str()
+        } else {
+            "dora"
+        };
+        found.extend(example(
+            &comment.setting,
+            (number + 1, author, &comment.text),
+            &plans,
+            &posts[0].author,
+            Source::Sample,
+        ));
+    }
+    for line in read(&fixture("remarks/conversations.tsv")).lines() {
+        let [file, position, labels] = line.split('\t').collect::<Vec<_>>()[..] else {
+            panic!("not three columns: {line}");
+        };
+        let posts = read(&fixture("conversations/tune").join(file));
+        let posts = thread_file::parse(&posts).unwrap().posts;
+        let position = position.parse::<usize>().unwrap() - 1;
+        let plans: Vec<(Subject, Stance)> = labels
+            .split(' ')
+            .map(|label| {
+                let (number, label) = label.split_once('=').unwrap();
+                let at = number.parse::<usize>().unwrap() - 1;
+                let stance = match label {
+                    "for" => Stance::For,
+                    "other" => Stance::Other,
+                    "against" => Stance::Against,
+                    "open" => Stance::Open,
+                    "none" => Stance::Neutral,
+                    other => panic!("the label `{other}` is unknown"),
+                };
+                (subject(at, &posts[at].author, &posts[at].body), stance)
+            })
+            .collect();
+        let post = &posts[position];
+        found.extend(example(
+            file,
+            (position, &post.author, &post.body),
+            &plans,
+            &posts[0].author,
+            Source::Conversation,
+        ));
+    }
+    found
+}
+
+fn fit<'e>(examples: impl Iterator<Item = &'e Example>) -> Model {
+    let labelled: Vec<(Features, usize)> = examples
+        .flat_map(|example| &example.views)
+        .map(|(features, stance)| (features.clone(), *stance as usize))
+        .collect();
+    train(&labelled, Stance::ALL.len())
+}
+
+/// The model must be trained anew after each change of the labelled comments or the features.
+#[test]
+fn the_model_is_the_one_that_the_labelled_comments_give() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/engine/extract/talk/stance.weights");
+    let trained = fit(examples().iter()).to_bytes();
+    if std::env::var_os("PLANWRIGHT_TRAIN").is_some() {
+        fs::write(&path, &trained).unwrap();
+        return;
+    }
+    let stored = fs::read(&path).unwrap();
+    assert_eq!(stored.len(), trained.len());
+    // Machines compute exponentials with different last digits.
+    let differ = stored
+        .iter()
+        .zip(&trained)
+        .skip(4)
+        .filter(|(one, other)| one.abs_diff(**other) > 1)
+        .count();
+    assert!(
+        differ * 1_000 <= stored.len(),
+        "{differ} weights differ: train the model as fixtures/remarks/README.md says"
     );
-    (text, expected)
+}
+
+/// Prints how often a model understands comments that it was not trained with: those about other
+/// plans, and those in other conversations.
+#[test]
+#[ignore = "prints figures for docs/plan-selection.md and asserts nothing"]
+fn unseen_comments_are_understood_this_often() {
+    const FOLDS: usize = 6;
+    let examples = examples();
+    let mut groups: Vec<&str> = examples.iter().map(|it| it.group.as_str()).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    let fold = |example: &Example| groups.iter().position(|it| *it == example.group).unwrap() % FOLDS;
+    let mut table: BTreeMap<&str, [[usize; 5]; 5]> = BTreeMap::new();
+    for held in 0..FOLDS {
+        let model = fit(examples.iter().filter(|it| fold(it) != held));
+        for example in examples.iter().filter(|it| fold(it) == held) {
+            let source = if example.group.ends_with(".md") {
+                "conversations"
+            } else {
+                "comments"
+            };
+            for (features, stance) in &example.views {
+                let found = model.probabilities(features);
+                let best = (0..found.len()).max_by(|one, other| found[*one].total_cmp(&found[*other]));
+                table.entry(source).or_default()[*stance as usize][best.unwrap()] += 1;
+            }
+        }
+    }
+    for (source, rows) in table {
+        let right: usize = (0..5).map(|at| rows[at][at]).sum();
+        let all: usize = rows.iter().flatten().sum();
+        println!("{source}: {right} of {all}; rows: {:?}, columns likewise", Stance::ALL);
+        for row in rows {
+            println!("  {row:?}");
+        }
+    }
+}
+
+/// Asserts that of these comments, each read as part of a whole conversation, at least `min_right`
+/// percent are understood, and that after at most `max_wrong` percent something else would be saved.
+fn assert_understood<'c>(
+    comments: impl Iterator<Item = &'c Comment>,
+    min_right: usize,
+    max_wrong: usize,
+) {
+    let (mut all, mut right, mut wrong) = (0, 0, Vec::new());
+    for comment in comments {
+        let mut plans = comment.plans.clone();
+        let posts = thread_file::parse(&plans).unwrap().posts;
+        if !comment.is_below_both() {
+            plans.truncate(plans.find(&format!("--- @{}", posts[2].author)).unwrap());
+        }
+        let author = if comment.is_by_author() {
+            posts[1].author.as_str()
+        } else {
+            "dora"
+        };
+        let found = outcome(&format!(
+            "{plans}\n--- @{author} 2026-03-02T12:00:00Z\n{}\n\n\
+             --- @caroline 2026-03-02T13:00:00Z\n/save-plan\n",
+            comment.text
+        ));
+        let title = |at: usize| posts[at].body.lines().next().unwrap_or_default();
+        let category = comment.category.as_str();
+        let is_right = match &found {
+            Outcome::Nothing => matches!(category, "neither" | "no" | "back" | "done"),
+            Outcome::Unclear => category == "open",
+            Outcome::Plan(first, _) => match category {
+                "second" => first == title(2),
+                "first" | "yes" | "author" | "change" | "remark" => first == title(1),
+                _ => false,
+            },
+        };
+        all += 1;
+        if is_right {
+            right += 1;
+        } else if matches!(found, Outcome::Plan(..)) {
+            let Comment { setting, language, text, .. } = comment;
+            wrong.push(format!("{setting} {category} {language}: {text}"));
+        }
+    }
+    assert!(
+        all >= 500 && right * 100 >= min_right * all && wrong.len() * 100 <= max_wrong * all,
+        "{right} of {all} understood, {} wrong:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 #[test]
 fn most_comments_below_a_plan_are_understood() {
-    let (mut all, mut right, mut wrong) = (0, 0, Vec::new());
-    for line in REMARKS.lines().filter(|line| !line.starts_with('#')) {
-        let [category, language, said] = line.split('\t').collect::<Vec<_>>()[..] else {
-            panic!("not three columns: {line}");
-        };
-        let (text, expected) = case(category, said);
-        let found = outcome(&text);
-        all += 1;
-        if found == expected {
-            right += 1;
-        } else if matches!(found, Outcome::Plan(..)) {
-            wrong.push(format!("{category} {language}: {said}"));
-        }
-    }
-    assert!(all >= 480, "{all}");
-    assert!(right * 100 >= MIN_RIGHT * all, "{right} of {all}");
-    assert!(
-        wrong.len() * 100 <= MAX_WRONG * all,
-        "{} of {all}:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    let comments = comments();
+    let is_tuned = |comment: &&Comment| comment.setting == TUNED;
+    assert_understood(comments.iter().filter(is_tuned), 80, 3);
+    let others = comments.iter().filter(|it| !is_tuned(it));
+    assert_understood(others.step_by(SAMPLE), 74, 10);
 }

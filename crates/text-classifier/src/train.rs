@@ -1,0 +1,59 @@
+//! Fits a model to labelled examples.
+
+use crate::{BUCKETS, Features, MAX_CLASSES, Model, Row, probabilities};
+
+/// Number of passes over the examples.
+const PASSES: usize = 10;
+/// Size of the first step of each weight. Later steps of a weight are smaller (Adagrad,
+/// <https://jmlr.org/papers/v12/duchi11a.html>).
+const RATE: f32 = 0.5;
+/// Initial sum of squared slopes, which keeps the first steps of rare features short.
+const CAUTION: f32 = 0.01;
+/// Strength with which weights are pulled to zero.
+const DECAY: f32 = 1e-4;
+
+/// Fits a model to `examples`, each with its class, a number below `classes`. The order of the
+/// examples has an effect, and the result is the same each time.
+///
+/// # Panics
+///
+/// Panics if `classes` exceeds [`MAX_CLASSES`](crate::MAX_CLASSES) or an example has another class.
+#[must_use]
+pub fn train(examples: &[(Features, usize)], classes: usize) -> Model {
+    let mut weights = vec![Row::default(); BUCKETS];
+    let mut squares = vec![[CAUTION; MAX_CLASSES]; BUCKETS];
+    let mut order: Vec<usize> = (0..examples.len()).collect();
+    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    for _ in 0..PASSES {
+        random.shuffle(&mut order);
+        for at in &order {
+            let (features, class) = &examples[*at];
+            let mut errors = probabilities(&weights, features, classes);
+            errors[..classes][*class] -= 1.0;
+            for (bucket, value) in features.iter() {
+                let row = weights[bucket].iter_mut().zip(&mut squares[bucket]);
+                for ((weight, square), error) in row.zip(&errors) {
+                    let slope = error * value + DECAY * *weight;
+                    *square += slope * slope;
+                    *weight -= RATE * slope / square.sqrt();
+                }
+            }
+        }
+    }
+    Model { classes, weights }
+}
+
+/// Marsaglia's xorshift generator (<https://www.jstatsoft.org/article/view/v008i14>).
+struct Random(u64);
+
+impl Random {
+    fn shuffle(&mut self, order: &mut [usize]) {
+        for end in (1..order.len()).rev() {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            #[expect(clippy::cast_possible_truncation, reason = "the remainder is an index")]
+            order.swap(end, (self.0 % (end as u64 + 1)) as usize);
+        }
+    }
+}
