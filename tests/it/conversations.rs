@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// What became of the conversations of one half.
+/// What became of the conversations of one part.
 #[derive(Default)]
 struct Tally {
     all: usize,
@@ -58,6 +58,14 @@ fn the_right_plan_is_chosen_as_often_as_before() {
         "{} of {}",
         tune.right,
         tune.all
+    );
+    let new = tally("new");
+    assert!(
+        share(new.right, new.all) >= 580 && share(new.wrong, new.all) <= 190,
+        "{} of {}, {} wrong",
+        new.right,
+        new.all,
+        new.wrong
     );
     let test = tally("test");
     assert!(test.all >= 150, "{}", test.all);

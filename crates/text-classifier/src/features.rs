@@ -15,7 +15,9 @@ pub struct Features(Vec<(u32, f32)>);
 impl Features {
     /// Returns the buckets and their values.
     pub fn iter(&self) -> impl Iterator<Item = (usize, f32)> {
-        self.0.iter().map(|(bucket, value)| (*bucket as usize, *value))
+        self.0
+            .iter()
+            .map(|(bucket, value)| (*bucket as usize, *value))
     }
 
     /// Returns these features and `others`.
@@ -82,7 +84,11 @@ impl Builder {
             .sum::<f32>()
             .sqrt();
         let values = counted.into_iter();
-        Features(values.map(|(at, count)| (at, damped(count) / length)).collect())
+        Features(
+            values
+                .map(|(at, count)| (at, damped(count) / length))
+                .collect(),
+        )
     }
 
     /// Returns a vector in which each feature has the same value.

@@ -142,7 +142,9 @@ mod tests {
     fn features(text: &str) -> Features {
         let words: Vec<&str> = text.split(' ').collect();
         let mut builder = Builder::default();
-        words.iter().for_each(|word| builder.add_chars(word));
+        for word in &words {
+            builder.add_chars(word);
+        }
         builder.add_sequences(&words);
         builder.normalized()
     }

@@ -262,7 +262,13 @@ fn heard(
         })
         .collect();
     let opener = thread.posts.first().and_then(|post| post.author.as_ref());
-    listen(&statements, subjects, end, opener.map(|author| author.id), successors)
+    listen(
+        &statements,
+        subjects,
+        end,
+        opener.map(|author| author.id),
+        successors,
+    )
 }
 
 /// Returns the later version of each plan.

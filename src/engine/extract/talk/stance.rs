@@ -26,12 +26,13 @@ const MAX_LIVE: usize = 8;
 const STEM: usize = 5;
 /// Minimum length of a word that tells plans apart, in bytes.
 const MIN_WORD: usize = 4;
-/// Minimum probability of a decision between plans: a wrong one saves another plan.
+/// Minimum probability of a preference among plans, or of a rejection: a wrong one saves another
+/// plan or none.
 const SURE: f32 = 0.9;
-/// Minimum lead of the plan that is decided for.
+/// Minimum lead of the plan that is preferred.
 const LEAD: f32 = 0.2;
-/// Minimum probability of anything else.
-const LIKELY: f32 = 0.7;
+/// Minimum probability of an approval of the only plan, or of an open decision.
+const LIKELY: f32 = 0.8;
 /// Weight of the features that depend on the plan, beside those of the words.
 const VIEW: f32 = 0.35;
 
@@ -52,17 +53,21 @@ pub(in crate::engine::extract) enum Stance {
 
 impl Stance {
     /// All values, in the order of the classes of the model.
-    pub(in crate::engine::extract) const ALL: [Self; 5] =
-        [Self::For, Self::Other, Self::Against, Self::Open, Self::Neutral];
+    pub(in crate::engine::extract) const ALL: [Self; 5] = [
+        Self::For,
+        Self::Other,
+        Self::Against,
+        Self::Open,
+        Self::Neutral,
+    ];
 }
 
 /// The probabilities of [`Stance::ALL`].
 pub(in crate::engine::extract) type Estimate = Vec<f32>;
 
 /// The trained weights. A test trains them anew.
-static MODEL: LazyLock<Option<Model>> = LazyLock::new(|| {
-    Model::from_bytes(include_bytes!("stance.weights"), Stance::ALL.len()).ok()
-});
+static MODEL: LazyLock<Option<Model>> =
+    LazyLock::new(|| Model::from_bytes(include_bytes!("stance.weights"), Stance::ALL.len()).ok());
 
 /// A comment from the point of view of each plan.
 pub(in crate::engine::extract) struct Views {
@@ -91,7 +96,7 @@ impl Views {
 }
 
 impl Talk<'_> {
-    /// Applies what a post that no phrase explains probably means.
+    /// Applies what a post without any known phrase probably means.
     pub(super) fn estimate(&mut self, statement: &Statement<'_>) {
         let position = statement.position;
         let author = statement.post.author.as_ref().map(|author| author.id);
@@ -107,6 +112,11 @@ impl Talk<'_> {
                     && !self.successors[*at].is_some_and(earlier)
             })
             .collect();
+        let own = |at: usize| author.is_some() && self.subjects[at].author == author;
+        // Authors of one of several plans argue, and leave the decision to others.
+        if live.len() > 1 && live.iter().any(|at| own(*at)) {
+            return;
+        }
         let views = views(
             statement,
             (self.subjects, &self.stems),
@@ -132,12 +142,17 @@ impl Talk<'_> {
                 self.apply(position, author, Verb::Approve, false, one);
             }
             [(sure, one), (less, _), ..] if sure >= SURE && sure - less >= LEAD => {
-                self.apply(position, author, Verb::Choose, false, one);
+                // A vote, since a leaning can look like a decision.
+                self.name(position, author, one);
+                self.apply(position, author, Verb::Approve, false, one);
             }
-            _ if mean(Stance::Against) >= LIKELY => {
+            _ if mean(Stance::Against) >= SURE => {
                 for (at, _) in &estimates {
-                    let own = author.is_some() && self.subjects[*at].author == author;
-                    let verb = if own { Verb::Withdraw } else { Verb::Reject };
+                    let verb = if own(*at) {
+                        Verb::Withdraw
+                    } else {
+                        Verb::Reject
+                    };
                     self.apply(position, author, verb, false, *at);
                 }
             }
@@ -300,7 +315,10 @@ fn tokens<'t>(
             let found = found.into_iter().filter(|(_, at)| live.contains(at));
             places.extend(found.map(|(place, at)| (place, mark, at)));
         };
-        note(Mark::Number, named(text, &phrases, subjects, position, true));
+        note(
+            Mark::Number,
+            named(text, &phrases, subjects, position, true),
+        );
         note(Mark::Name, by_name(text, subjects, position));
     }
     let only = |word: &str| {
@@ -316,13 +334,14 @@ fn tokens<'t>(
     };
     pieces(text)
         .map(|(start, piece)| {
-            let here = |place: &&(usize, Mark, usize)| {
-                start <= place.0 && place.0 < start + piece.len()
-            };
+            let here =
+                |place: &&(usize, Mark, usize)| start <= place.0 && place.0 < start + piece.len();
             let place = places.iter().find(here);
             Token {
                 text: piece,
-                mention: place.map(|(_, mark, at)| (*mark, *at)).or_else(|| only(piece)),
+                mention: place
+                    .map(|(_, mark, at)| (*mark, *at))
+                    .or_else(|| only(piece)),
             }
         })
         .collect()
