@@ -204,11 +204,13 @@ fn existing_files_are_not_overwritten() {
 
 #[test]
 fn only_the_emptied_directories_are_written_to() {
-    let folder = tempfile::tempdir().unwrap();
-    let dirs = dirs(folder.path());
+    let outer = tempfile::tempdir().unwrap();
+    let folder = outer.path().join("run");
+    fs::create_dir(&folder).unwrap();
+    let dirs = dirs(&folder);
     for path in [
         dirs.home.join("x"),
-        folder.path().join("x"),
+        folder.join("x"),
         dirs.work.join("../home/x"),
         dirs.scratch.join("../../x"),
     ] {
