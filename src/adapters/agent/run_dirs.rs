@@ -17,6 +17,9 @@ use crate::engine::model::agent::Document;
 use crate::engine::model::run::RunId;
 use crate::regular_file;
 
+/// Maximum number of attempts to remove a directory that somebody else is removing as well.
+const MAX_ATTEMPTS: usize = 100;
+
 /// Maximum number of files collected after a turn.
 const MAX_FILES: usize = 32;
 /// Maximum size of a collected file, in bytes. Longer files are skipped: a truncated document would
@@ -108,6 +111,23 @@ fn restore_access(dir: &Path) -> io::Result<()> {
 /// the top before descending into them. `std::fs::remove_dir_all` recurses, and overflows the stack
 /// when an agent has nested some ten thousand directories.
 pub(in crate::adapters) fn remove(dir: &Path) -> io::Result<()> {
+    // Another thread or process that removes the same directory moves and removes entries meanwhile.
+    let is_race = |error: &io::Error| {
+        matches!(
+            error.kind(),
+            ErrorKind::NotFound | ErrorKind::DirectoryNotEmpty
+        )
+    };
+    for _ in 0..MAX_ATTEMPTS {
+        match remove_once(dir) {
+            Err(error) if is_race(&error) => {}
+            result => return result,
+        }
+    }
+    remove_once(dir)
+}
+
+fn remove_once(dir: &Path) -> io::Result<()> {
     match fs::symlink_metadata(dir) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),

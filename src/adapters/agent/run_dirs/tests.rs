@@ -203,6 +203,26 @@ fn existing_files_are_not_overwritten() {
 }
 
 #[test]
+fn two_threads_can_remove_the_same_directory() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("copy");
+    for _ in 0..20 {
+        for at in 0..30 {
+            let deep = dir.join(format!("{at}/a/b"));
+            fs::create_dir_all(&deep).unwrap();
+            fs::write(deep.join("file"), "x").unwrap();
+        }
+        std::thread::scope(|scope| {
+            let removals = [scope.spawn(|| remove(&dir)), scope.spawn(|| remove(&dir))];
+            for removal in removals {
+                removal.join().unwrap().unwrap();
+            }
+        });
+        assert!(!dir.exists());
+    }
+}
+
+#[test]
 fn only_the_emptied_directories_are_written_to() {
     let outer = tempfile::tempdir().unwrap();
     let folder = outer.path().join("run");
