@@ -3,14 +3,14 @@
 use crate::{BUCKETS, Features, MAX_CLASSES, Model, Row, probabilities};
 
 /// Number of passes over the examples.
-const PASSES: usize = 10;
+const EPOCHS: usize = 10;
 /// Size of the first step of each weight. Later steps of a weight are smaller (Adagrad,
 /// <https://jmlr.org/papers/v12/duchi11a.html>).
-const RATE: f32 = 0.5;
-/// Initial sum of squared slopes, which keeps the first steps of rare features short.
-const CAUTION: f32 = 0.01;
+const LEARNING_RATE: f32 = 0.5;
+/// Initial sum of squared gradients, which keeps the first steps of rare features short.
+const INITIAL_SUM: f32 = 0.01;
 /// Strength with which weights are pulled to zero.
-const DECAY: f32 = 1e-4;
+const WEIGHT_DECAY: f32 = 1e-4;
 
 /// Fits a model to `examples`, each with its class, a number below `classes`. The order of the
 /// examples has an effect, and the result is the same each time.
@@ -21,10 +21,10 @@ const DECAY: f32 = 1e-4;
 #[must_use]
 pub fn train(examples: &[(Features, usize)], classes: usize) -> Model {
     let mut weights = vec![Row::default(); BUCKETS];
-    let mut squares = vec![[CAUTION; MAX_CLASSES]; BUCKETS];
+    let mut squares = vec![[INITIAL_SUM; MAX_CLASSES]; BUCKETS];
     let mut order: Vec<usize> = (0..examples.len()).collect();
     let mut random = Random(0x2545_f491_4f6c_dd1d);
-    for _ in 0..PASSES {
+    for _ in 0..EPOCHS {
         random.shuffle(&mut order);
         for at in &order {
             let (features, class) = &examples[*at];
@@ -33,9 +33,9 @@ pub fn train(examples: &[(Features, usize)], classes: usize) -> Model {
             for (bucket, value) in features.iter() {
                 let row = weights[bucket].iter_mut().zip(&mut squares[bucket]);
                 for ((weight, square), error) in row.zip(&errors) {
-                    let slope = error * value + DECAY * *weight;
-                    *square += slope * slope;
-                    *weight -= RATE * slope / square.sqrt();
+                    let gradient = error * value + WEIGHT_DECAY * *weight;
+                    *square += gradient * gradient;
+                    *weight -= LEARNING_RATE * gradient / square.sqrt();
                 }
             }
         }

@@ -219,7 +219,7 @@ fn heard(
     own: Option<&(Vec<Element>, Post)>,
     trigger: &Trigger,
     trust: &Trust,
-    successors: &[Option<usize>],
+    successors: &[Vec<usize>],
 ) -> Heard {
     let end = thread.posts.len();
     let parts_of = |position: usize| -> Vec<Range<usize>> {
@@ -271,13 +271,13 @@ fn heard(
     )
 }
 
-/// Returns the later version of each plan.
-fn successors(good: &[Found], subjects: &[Subject]) -> Vec<Option<usize>> {
-    let mut successors = vec![None; subjects.len()];
+/// Returns the later versions of each plan, in order.
+fn successors(good: &[Found], subjects: &[Subject]) -> Vec<Vec<usize>> {
+    let mut successors = vec![Vec::new(); subjects.len()];
     for later in 1..subjects.len() {
         for earlier in (0..later).rev() {
             let (one, other) = (&subjects[earlier], &subjects[later]);
-            if one.post >= other.first_post || successors[earlier].is_some() {
+            if one.post >= other.first_post {
                 continue;
             }
             let same_author = one.author == other.author && one.author.is_some();
@@ -290,21 +290,20 @@ fn successors(good: &[Found], subjects: &[Subject]) -> Vec<Option<usize>> {
             let labelled = one.label.is_some() && other.label.is_some() && one.label != other.label;
             let revised = good[later].replaces && alike >= 30;
             if !labelled && (says || same_author && again || copied || revised) {
-                successors[earlier] = Some(later);
+                successors[earlier].push(later);
             }
         }
     }
     successors
 }
 
-/// Marks plans as replaced if there is a later version.
-fn revisions(successors: &[Option<usize>], standing: &mut [Standing]) {
+/// Marks plans as replaced if there is a later version that was neither withdrawn nor rejected.
+fn revisions(successors: &[Vec<usize>], standing: &mut [Standing]) {
     for (earlier, later) in successors.iter().enumerate() {
-        if let Some(later) = later {
-            let gone = standing[*later].withdrawn.is_some() || standing[*later].rejected.is_some();
-            if !gone {
-                standing[earlier].replaced = Some(*later);
-            }
+        let holds =
+            |at: &&usize| standing[**at].withdrawn.is_none() && standing[**at].rejected.is_none();
+        if let Some(one) = later.iter().find(holds).copied() {
+            standing[earlier].replaced = Some(one);
         }
     }
 }
@@ -453,5 +452,19 @@ fn explain(candidate: &mut Candidate, standing: &Standing, strength: i32, thread
             0,
             format!("later comments may change it: {}", names.join(", ")),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_whose_second_version_was_withdrawn_is_replaced_by_the_third() {
+        let mut standing = vec![Standing::default(); 3];
+        standing[1].withdrawn = Some(4);
+        revisions(&[vec![1, 2], vec![2], Vec::new()], &mut standing);
+        assert_eq!(standing[0].replaced, Some(2));
+        assert_eq!(standing[2].replaced, None);
     }
 }

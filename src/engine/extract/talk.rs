@@ -80,7 +80,7 @@ pub(super) fn listen(
     subjects: &[Subject],
     command: usize,
     opener: Option<u64>,
-    successors: &[Option<usize>],
+    successors: &[Vec<usize>],
 ) -> Heard {
     let mut talk = Talk {
         opener,
@@ -158,8 +158,8 @@ struct Talk<'s> {
     command: usize,
     /// Account of the author of the conversation.
     opener: Option<u64>,
-    /// The later version of each plan.
-    successors: &'s [Option<usize>],
+    /// The later versions of each plan.
+    successors: &'s [Vec<usize>],
     /// Number of quotes looked up so far.
     quotes: usize,
     /// Number of statements applied so far.

@@ -96,7 +96,7 @@ impl Views {
 }
 
 impl Talk<'_> {
-    /// Applies what a post without any known phrase probably means.
+    /// Applies what a post in which no phrase says anything about a plan probably means.
     pub(super) fn estimate(&mut self, statement: &Statement<'_>) {
         let position = statement.position;
         let author = statement.post.author.as_ref().map(|author| author.id);
@@ -107,9 +107,8 @@ impl Talk<'_> {
         let earlier = |at: usize| self.subjects[at].post < position;
         let live: Vec<usize> = (0..self.subjects.len())
             .filter(|at| {
-                earlier(*at)
-                    && !self.standing[*at].gone()
-                    && !self.successors[*at].is_some_and(earlier)
+                let holds = |at: usize| earlier(at) && !self.standing[at].gone();
+                holds(*at) && !self.successors[*at].iter().any(|later| holds(*later))
             })
             .collect();
         let own = |at: usize| author.is_some() && self.subjects[at].author == author;

@@ -99,6 +99,7 @@ fn comments() -> Vec<Comment> {
 struct Example {
     /// Comments with the same group are about the same plans or in the same conversation.
     group: String,
+    source: Source,
     views: Vec<(Features, Stance)>,
 }
 
@@ -155,6 +156,7 @@ fn example(
         .map(|(at, features)| (features, plans[at].1));
     Some(Example {
         group: group.to_owned(),
+        source,
         views: views.collect(),
     })
 }
@@ -265,20 +267,16 @@ fn unseen_comments_are_understood_this_often() {
     groups.dedup();
     let fold =
         |example: &Example| groups.iter().position(|it| *it == example.group).unwrap() % FOLDS;
-    let mut table: BTreeMap<&str, [[usize; 5]; 5]> = BTreeMap::new();
+    let mut table: BTreeMap<String, [[usize; 5]; 5]> = BTreeMap::new();
     for held in 0..FOLDS {
         let model = fit(examples.iter().filter(|it| fold(it) != held));
         for example in examples.iter().filter(|it| fold(it) == held) {
-            let source = if example.group.strip_suffix(".md").is_some() {
-                "conversations"
-            } else {
-                "comments"
-            };
+            let source = format!("{:?}", example.source);
             for (features, stance) in &example.views {
                 let found = model.probabilities(features);
                 let best =
                     (0..found.len()).max_by(|one, other| found[*one].total_cmp(&found[*other]));
-                table.entry(source).or_default()[*stance as usize][best.unwrap()] += 1;
+                table.entry(source.clone()).or_default()[*stance as usize][best.unwrap()] += 1;
             }
         }
     }
