@@ -7,6 +7,8 @@ use clap::Args;
 use serde_json::json;
 
 mod evaluate;
+#[cfg(test)]
+mod training;
 
 use super::failure::print;
 use super::local::{read_thread, trigger_for};
@@ -14,8 +16,10 @@ use super::{Failure, input};
 use crate::engine::extract::{MIN_SCORE, Search, Trust, Verdict, scan};
 use crate::engine::messages::failures::shorten;
 use crate::engine::model::candidate::Candidate;
+use crate::engine::model::conversation::Conversation;
 use crate::engine::model::failure::Code;
 use crate::engine::model::progress::Prepared;
+use crate::engine::model::trigger::Trigger;
 use crate::engine::steps::verify::{document, found, settle_hidden};
 use crate::formats::command::read_options;
 use crate::formats::hidden;
@@ -117,14 +121,40 @@ struct Judged {
     command_post: Option<u64>,
 }
 
-fn judge(name: &str, text: &str) -> Result<Judged, Failure> {
+/// A conversation in a file, and what the search in it needs.
+struct Input {
+    thread: Conversation,
+    trigger: Trigger,
+    trust: Trust,
+    labels: BTreeMap<String, String>,
+    numbers: Vec<(Option<u64>, usize)>,
+    command_post: Option<u64>,
+}
+
+fn read(name: &str, text: &str) -> Result<Input, Failure> {
     let local = read_thread(text).map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
     let trust = local.trust();
     let thread = local.thread;
     let trigger = trigger_for(&thread, local.command.as_ref());
     let options = read_options(trigger.command, &trigger.options).unwrap_or_default();
-    let trust = options.author.map_or(trust, Trust::Named);
-    let search = scan(&thread, &trigger).search(&thread, &trigger, &trust);
+    Ok(Input {
+        trust: options.author.map_or(trust, Trust::Named),
+        labels: local.labels,
+        numbers: local.numbers,
+        command_post: local
+            .command
+            .and_then(|(index, _)| thread.posts.get(index)?.id),
+        thread,
+        trigger,
+    })
+}
+
+fn judge(name: &str, text: &str) -> Result<Judged, Failure> {
+    let input = read(name, text)?;
+    let Input {
+        thread, trigger, ..
+    } = &input;
+    let search = scan(thread, trigger).search(thread, trigger, &input.trust);
     let good = search
         .candidates
         .first()
@@ -143,8 +173,8 @@ fn judge(name: &str, text: &str) -> Result<Judged, Failure> {
             Code::NoPlanFound,
             "nothing here looks like a plan".to_owned(),
         )),
-        (Some(mut best), _) => settle_hidden(&trigger, &mut best)
-            .and_then(|hidden| document(&trigger, &best, hidden, &thread.title, ""))
+        (Some(mut best), _) => settle_hidden(trigger, &mut best)
+            .and_then(|hidden| document(trigger, &best, hidden, &thread.title, ""))
             .map_err(|failure| {
                 let why = format!("{} {}", failure.message, failure.details.join(" "));
                 (failure.code, why)
@@ -153,11 +183,9 @@ fn judge(name: &str, text: &str) -> Result<Judged, Failure> {
     Ok(Judged {
         hidden: hidden.unwrap_or_default(),
         verdict,
-        labels: local.labels,
-        numbers: local.numbers,
-        command_post: local
-            .command
-            .and_then(|(index, _)| thread.posts.get(index)?.id),
+        labels: input.labels,
+        numbers: input.numbers,
+        command_post: input.command_post,
         search,
     })
 }
@@ -204,8 +232,8 @@ fn as_text(judged: &Judged) -> String {
     let mut text: String = search.candidates[..shown].iter().map(row).collect();
     match search.candidates.len() - shown {
         0 => {}
-        1 => text.push_str("and 1 other text with a lower score\n"),
-        more => text.push_str(&format!("and {more} other texts with lower scores\n")),
+        1 => text.push_str("and 1 other text\n"),
+        more => text.push_str(&format!("and {more} other texts\n")),
     }
     for why in search.left_out.iter().take(MAX_SHOWN) {
         text.push_str(&format!("not searched: {why}\n"));

@@ -29,6 +29,7 @@ mod decision;
 mod details;
 mod element;
 mod heading;
+mod likelihood;
 mod multipart;
 mod numbering;
 mod posts;
@@ -39,7 +40,7 @@ mod sentences;
 mod series;
 mod talk;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod trust;
 
 use crate::engine::model::candidate::{Candidate, Reason, Source, Unconfirmed};
@@ -243,27 +244,10 @@ impl Scan {
     }
 
     /// Returns the candidates of trusted authors, best first, and the decision between them.
-    pub fn search(self, thread: &Conversation, trigger: &Trigger, trust: &Trust) -> Search {
-        let mut unconfirmed: Vec<Unconfirmed> = Vec::new();
-        let mut found = Vec::with_capacity(self.found.len());
-        for one in self.found {
-            // A user who refers to a post has read it, so its author does not matter.
-            if self.pointer.is_some() || trust.allows(one.author.as_ref(), self.requester) {
-                found.push(one);
-                continue;
-            }
-            let ignored = Unconfirmed {
-                post: post_of(&one.candidate.source),
-                author: trust::login_of(one.author.as_ref()).to_owned(),
-            };
-            if one.good()
-                && matches!(trust, Trust::Writers(_))
-                && unconfirmed.last() != Some(&ignored)
-            {
-                unconfirmed.push(ignored);
-            }
-        }
-        let mut search = choice::decide(found, &self.parsed, thread, trigger, trust);
+    pub fn search(mut self, thread: &Conversation, trigger: &Trigger, trust: &Trust) -> Search {
+        let (found, unconfirmed) = self.trusted(trust);
+        let rated = choice::rate(found, &self.parsed, thread, trigger, trust);
+        let mut search = choice::decide(rated, thread);
         if let Some(inline) = self.inline {
             search.candidates.insert(0, inline);
             search.verdict = Verdict::Plan;
@@ -282,6 +266,46 @@ impl Scan {
         search.left_out = self.left_out;
         search.unconfirmed = unconfirmed;
         search
+    }
+
+    /// Returns the candidates of trusted authors, and the posts of others that contain a plan.
+    fn trusted(&mut self, trust: &Trust) -> (Vec<Found>, Vec<Unconfirmed>) {
+        let mut unconfirmed: Vec<Unconfirmed> = Vec::new();
+        let mut found = Vec::with_capacity(self.found.len());
+        for one in std::mem::take(&mut self.found) {
+            // A user who refers to a post has read it, so its author does not matter.
+            if self.pointer.is_some() || trust.allows(one.author.as_ref(), self.requester) {
+                found.push(one);
+                continue;
+            }
+            let ignored = Unconfirmed {
+                post: post_of(&one.candidate.source),
+                author: trust::login_of(one.author.as_ref()).to_owned(),
+            };
+            if one.good()
+                && matches!(trust, Trust::Writers(_))
+                && unconfirmed.last() != Some(&ignored)
+            {
+                unconfirmed.push(ignored);
+            }
+        }
+        (found, unconfirmed)
+    }
+
+    /// Returns the candidates that are compared with each other, with what the model for them
+    /// considers (`extract/likelihood.rs`), unless the command refers to one of them.
+    #[cfg(test)]
+    pub(crate) fn compared(
+        mut self,
+        thread: &Conversation,
+        trigger: &Trigger,
+        trust: &Trust,
+    ) -> Vec<(Candidate, Vec<f32>)> {
+        if self.inline.is_some() || self.pointer.is_some() {
+            return Vec::new();
+        }
+        let (found, _) = self.trusted(trust);
+        choice::rate(found, &self.parsed, thread, trigger, trust).compared()
     }
 }
 

@@ -61,7 +61,7 @@ fn the_right_plan_is_chosen_as_often_as_before() {
     );
     let new = tally("new");
     assert!(
-        share(new.right, new.all) >= 580 && share(new.wrong, new.all) <= 190,
+        share(new.right, new.all) >= 630 && share(new.wrong, new.all) <= 95,
         "{} of {}, {} wrong",
         new.right,
         new.all,
@@ -70,25 +70,25 @@ fn the_right_plan_is_chosen_as_often_as_before() {
     let test = tally("test");
     assert!(test.all >= 150, "{}", test.all);
     assert!(
-        share(test.right, test.all) >= 765,
+        share(test.right, test.all) >= 840,
         "{} of {}",
         test.right,
         test.all
     );
     assert!(
-        share(test.wrong, test.all) <= 50,
+        share(test.wrong, test.all) <= 30,
         "{} of {}",
         test.wrong,
         test.all
     );
     assert!(
-        share(test.asked, test.all) <= 50,
+        share(test.asked, test.all) <= 30,
         "{} of {}",
         test.asked,
         test.all
     );
     assert!(
-        share(test.unclear_right, test.unclear) >= 710,
+        share(test.unclear_right, test.unclear) >= 800,
         "{} of {}",
         test.unclear_right,
         test.unclear

@@ -15,7 +15,7 @@ use crate::formats::plan::title::fold_title;
 
 /// The expected result for a conversation, from the labels in the head of its file.
 #[derive(Debug)]
-enum Expected {
+pub(super) enum Expected {
     Plan {
         posts: String,
         first: Vec<String>,
@@ -91,7 +91,7 @@ pub(super) fn evaluate(folder: &Path, as_json: bool) -> Result<String, Failure> 
     Ok(if as_json { json(&cases) } else { table(&cases) })
 }
 
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
+pub(super) fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
     let unreadable = |error| Failure::Usage(format!("{}: {error}", folder.display()));
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
@@ -134,7 +134,7 @@ fn case(folder: &Path, path: &Path) -> Result<Case, Failure> {
     })
 }
 
-fn expected(labels: &BTreeMap<String, String>) -> Option<Expected> {
+pub(super) fn expected(labels: &BTreeMap<String, String>) -> Option<Expected> {
     let any = |key: &str| -> Option<Vec<String>> {
         let value = labels.get(key)?;
         Some(
@@ -181,7 +181,7 @@ fn outcome(judged: &Judged, expected: &Expected) -> (Outcome, String) {
             },
             Some((prepared, best)),
         ) => {
-            let numbers = post_numbers(judged, &best.source);
+            let numbers = post_numbers(&best.source, &judged.numbers, judged.command_post);
             if numbers != *posts {
                 let what = first_line(&best.text);
                 return (
@@ -210,18 +210,21 @@ fn outcome(judged: &Judged, expected: &Expected) -> (Outcome, String) {
 }
 
 /// Returns the numbers of the posts that a plan comes from, in the format of the labels.
-fn post_numbers(judged: &Judged, source: &Source) -> String {
+pub(super) fn post_numbers(
+    source: &Source,
+    numbers: &[(Option<u64>, usize)],
+    command_post: Option<u64>,
+) -> String {
     let ids: Vec<Option<u64>> = match source {
         Source::Parts { posts } => posts.clone(),
         Source::Block { post } | Source::Section { post, .. } | Source::Whole { post } => {
             vec![*post]
         }
-        Source::Inline => vec![judged.command_post],
+        Source::Inline => vec![command_post],
         Source::Log => Vec::new(),
     };
     let number = |id: Option<u64>| {
-        judged
-            .numbers
+        numbers
             .iter()
             .find(|(other, _)| *other == id)
             .map_or_else(|| "?".to_owned(), |(_, number)| number.to_string())
@@ -229,14 +232,14 @@ fn post_numbers(judged: &Judged, source: &Source) -> String {
     ids.into_iter().map(number).collect::<Vec<_>>().join("+")
 }
 
-fn first_line(text: &str) -> &str {
+pub(super) fn first_line(text: &str) -> &str {
     text.lines()
         .map(str::trim)
         .find(|line| !line.is_empty())
         .unwrap_or_default()
 }
 
-fn last_line(text: &str) -> &str {
+pub(super) fn last_line(text: &str) -> &str {
     text.lines()
         .map(str::trim)
         .rfind(|line| !line.is_empty())

@@ -1,7 +1,7 @@
 //! Rates the candidates by what people said about them, and decides between them.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::context::score_context;
@@ -12,9 +12,10 @@ use super::reference::{
 };
 use super::score::{MIN_SCORE, POSSIBLE};
 use super::sentences::split_sentences;
+use super::talk::stance::Estimated;
 use super::talk::{Heard, Standing, Statement, listen};
 use super::trust::Trust;
-use super::{Found, Search, Verdict, add, posts};
+use super::{Found, Search, Verdict, add, likelihood, posts};
 use crate::engine::model::candidate::Candidate;
 use crate::engine::model::conversation::{Conversation, Post, Reactions};
 use crate::engine::model::trigger::{Origin, Trigger};
@@ -31,14 +32,69 @@ const CHOSEN: i32 = 30;
 /// Minimum overlap of words between two versions of one plan, in percent.
 const SAME_PLAN: usize = 55;
 
-/// Rates the candidates of trusted authors and decides between them.
-pub(super) fn decide(
+/// The candidates of trusted authors with what is known about them, before the decision.
+pub(super) struct Rated {
+    good: Vec<Found>,
+    /// Candidates that cannot be the plan.
+    rest: Vec<Found>,
+    subjects: Vec<Subject>,
+    standing: Vec<Standing>,
+    strengths: Vec<i32>,
+    reactions: Vec<Reactions>,
+    doubts: HashMap<Option<u64>, usize>,
+    estimated: Vec<Vec<Estimated>>,
+    requester: u64,
+    posts: usize,
+    pointed: Option<usize>,
+}
+
+impl Rated {
+    pub(super) fn case(&self) -> Case<'_> {
+        Case {
+            good: &self.good,
+            subjects: &self.subjects,
+            standing: &self.standing,
+            strengths: &self.strengths,
+            reactions: &self.reactions,
+            undecided: self.doubts.values().max().copied(),
+            doubts: &self.doubts,
+            requester: self.requester,
+            estimated: &self.estimated,
+            posts: self.posts,
+        }
+    }
+
+    /// Returns the text of the plan that the rules decide for.
+    #[cfg(test)]
+    pub(super) fn by_rules(&self) -> Option<&str> {
+        let (order, verdict) = self.case().verdict();
+        let best = order.first().filter(|_| verdict == Verdict::Plan)?;
+        Some(&self.good[*best].candidate.text)
+    }
+
+    /// Returns the candidates with their features, unless the command refers to one of them.
+    #[cfg(test)]
+    pub(super) fn compared(&self) -> Vec<(Candidate, Vec<f32>)> {
+        if self.pointed.is_some() {
+            return Vec::new();
+        }
+        let case = self.case();
+        let (rules, verdict) = case.verdict();
+        let candidates = self.good.iter().map(|it| it.candidate.clone());
+        candidates
+            .zip(likelihood::features(&case, (&rules, &verdict)))
+            .collect()
+    }
+}
+
+/// Rates the candidates of trusted authors.
+pub(super) fn rate(
     mut found: Vec<Found>,
     parsed: &[(usize, Vec<Element>)],
     thread: &Conversation,
     trigger: &Trigger,
     trust: &Trust,
-) -> Search {
+) -> Rated {
     score_context(&mut found, thread);
     let linked = linked(thread);
     found.retain(|it| !it.candidate.text.trim().is_empty());
@@ -66,12 +122,12 @@ pub(super) fn decide(
     );
     let mut standing = heard.standing;
     revisions(&successors, &mut standing);
-    let strengths: Vec<i32> = good
+    let strengths = good
         .iter()
         .zip(&standing)
         .map(|(it, standing)| strength(it, standing, thread))
         .collect();
-    let counts: Vec<Reactions> = good
+    let reactions = good
         .iter()
         .map(|it| {
             thread
@@ -80,22 +136,42 @@ pub(super) fn decide(
                 .map_or_else(Reactions::default, |post| post.reactions)
         })
         .collect();
-    let pointed = pointed(trigger, own.as_ref(), &subjects, thread.posts.len());
-    let case = Case {
-        good: &good,
-        subjects: &subjects,
-        standing: &standing,
-        strengths: &strengths,
-        reactions: &counts,
-        undecided: heard.doubts.values().max().copied(),
-        doubts: &heard.doubts,
+    Rated {
+        pointed: pointed(trigger, own.as_ref(), &subjects, thread.posts.len()),
+        good,
+        rest,
+        subjects,
+        standing,
+        strengths,
+        reactions,
+        doubts: heard.doubts,
+        estimated: heard.estimated,
         requester: trigger.actor.id,
+        posts: thread.posts.len(),
+    }
+}
+
+/// Decides between the candidates.
+pub(super) fn decide(rated: Rated, thread: &Conversation) -> Search {
+    let case = rated.case();
+    let (rules, verdict) = case.verdict();
+    let likelihoods = likelihood::likelihoods(&case, (&rules, &verdict));
+    let (order, verdict) = match (rated.pointed, &likelihoods) {
+        (Some(one), _) => (vec![one], Verdict::Plan),
+        (None, Some(likelihoods)) => likelihood::decide(&case, likelihoods, verdict),
+        (None, None) => (rules, verdict),
     };
-    let (order, verdict) = case.verdict(pointed);
     let unsupported = match (&verdict, order.first()) {
         (Verdict::None, Some(best)) if case.is_unsupported(*best) => Some(*best),
         _ => None,
     };
+    let Rated {
+        mut good,
+        rest,
+        standing,
+        strengths,
+        ..
+    } = rated;
     let amended = match (&verdict, order.first()) {
         (Verdict::Plan, Some(best)) => later(&standing[*best], thread),
         _ => Vec::new(),
@@ -105,6 +181,11 @@ pub(super) fn decide(
         explain(&mut it.candidate, &standing[at], strengths[at], thread);
         if unsupported == Some(at) {
             add(&mut it.candidate, UNSUPPORTED, "nobody supports it");
+        }
+        if let Some(likelihoods) = &likelihoods {
+            let percent = likelihoods[at] * 100.0;
+            let why = format!("is the plan with a probability of {percent:.0} %");
+            add(&mut it.candidate, 0, why);
         }
     }
     let mut slots: Vec<Option<Candidate>> = good.into_iter().map(|it| Some(it.candidate)).collect();

@@ -7,13 +7,14 @@ use std::collections::HashMap;
 use super::context::OPENING;
 use super::reference::Subject;
 use super::talk::Standing;
+use super::talk::stance::Estimated;
 use super::{Found, MIN_SCORE, Verdict};
 use crate::engine::model::candidate::Reason;
 use crate::engine::model::conversation::Reactions;
 use crate::engine::model::trigger::Actor;
 
 /// Maximum number of plans offered in one question.
-const MAX_ASKED: usize = 5;
+pub(super) const MAX_ASKED: usize = 5;
 /// Points for a text that is not called a plan, was not written by the requester, and has no
 /// support in the conversation.
 pub(super) const UNSUPPORTED: i32 = -14;
@@ -43,14 +44,15 @@ pub(super) struct Case<'a> {
     /// The last post of each account that says that nothing has been decided.
     pub(super) doubts: &'a HashMap<Option<u64>, usize>,
     pub(super) requester: u64,
+    /// What each post probably means for each candidate.
+    pub(super) estimated: &'a [Vec<Estimated>],
+    /// Number of posts in the conversation.
+    pub(super) posts: usize,
 }
 
 impl Case<'_> {
-    /// Returns the best candidates in order, and the decision.
-    pub(super) fn verdict(&self, pointed: Option<usize>) -> (Vec<usize>, Verdict) {
-        if let Some(one) = pointed {
-            return (vec![one], Verdict::Plan);
-        }
+    /// Returns the best candidates in order, and the decision according to the rules.
+    pub(super) fn verdict(&self) -> (Vec<usize>, Verdict) {
         let live: Vec<usize> = (0..self.good.len())
             .filter(|at| !self.is_gone(*at) && !self.is_answer(*at))
             .collect();
@@ -125,7 +127,7 @@ impl Case<'_> {
 
     /// Whether the text answered a question: the author of the conversation says that the problem
     /// is solved, and nothing else says that the text is a plan.
-    fn is_answer(&self, at: usize) -> bool {
+    pub(super) fn is_answer(&self, at: usize) -> bool {
         self.standing[at].solved.is_some()
             && self.standing[at].chosen.is_empty()
             && !self.good[at].has_reason(Reason::identifies_plan)

@@ -15,6 +15,7 @@ use super::reference::{Subject, from_quote, named, unquoted};
 use super::sentences::split_sentences;
 use crate::engine::model::conversation::Post;
 use crate::formats::vocabulary::{Class, Match, Phrases, fold};
+use stance::Estimated;
 use std::collections::HashMap;
 use std::ops::Range;
 use targets::ordered;
@@ -89,6 +90,7 @@ pub(super) fn listen(
         standing: vec![Standing::default(); subjects.len()],
         exclusive: exclusive(subjects),
         doubts: HashMap::new(),
+        estimated: vec![Vec::new(); subjects.len()],
         command,
         quotes: 0,
         applied: 0,
@@ -105,6 +107,7 @@ pub(super) fn listen(
     Heard {
         standing: talk.standing,
         doubts: talk.doubts,
+        estimated: talk.estimated,
     }
 }
 
@@ -114,6 +117,8 @@ pub(super) struct Heard {
     pub(super) standing: Vec<Standing>,
     /// The last post of each account that says that nothing has been decided.
     pub(super) doubts: HashMap<Option<u64>, usize>,
+    /// What each post probably means for each plan.
+    pub(super) estimated: Vec<Vec<Estimated>>,
 }
 
 /// Returns the words of titles that occur in only one subject, with that subject.
@@ -154,6 +159,7 @@ struct Talk<'s> {
     standing: Vec<Standing>,
     exclusive: HashMap<String, usize>,
     doubts: HashMap<Option<u64>, usize>,
+    estimated: Vec<Vec<Estimated>>,
     /// Position of the command's own comment.
     command: usize,
     /// Account of the author of the conversation.
@@ -217,9 +223,8 @@ impl Talk<'_> {
                 _ => {}
             }
         }
-        if self.applied == before {
-            self.estimate(statement);
-        }
+        let is_understood = self.applied > before;
+        self.estimate(statement, is_understood);
     }
 
     /// Returns the quoted plan, and whether only a part of it is quoted.

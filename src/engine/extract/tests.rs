@@ -8,7 +8,7 @@
 )]
 
 mod forms;
-mod remarks;
+pub(crate) mod remarks;
 mod rules;
 mod texts;
 

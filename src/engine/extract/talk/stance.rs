@@ -69,6 +69,13 @@ pub(in crate::engine::extract) type Estimate = Vec<f32>;
 static MODEL: LazyLock<Option<Model>> =
     LazyLock::new(|| Model::from_bytes(include_bytes!("stance.weights"), Stance::ALL.len()).ok());
 
+#[cfg(test)]
+thread_local! {
+    /// Replaces the model in this thread.
+    pub(in crate::engine::extract) static HELD_OUT: std::cell::RefCell<Option<Model>> =
+        const { std::cell::RefCell::new(None) };
+}
+
 /// A comment from the point of view of each plan.
 pub(in crate::engine::extract) struct Views {
     /// Features of the words.
@@ -86,24 +93,34 @@ impl Views {
 
     /// Returns what the comment means for each plan.
     pub(super) fn estimates(&self) -> Vec<(usize, Estimate)> {
-        let Some(model) = &*MODEL else {
-            return Vec::new();
+        let estimates = |model: &Model| {
+            self.features()
+                .map(|(at, features)| (at, model.probabilities(&features)))
+                .collect()
         };
-        self.features()
-            .map(|(at, features)| (at, model.probabilities(&features)))
-            .collect()
+        #[cfg(test)]
+        if let Some(found) = HELD_OUT.with_borrow(|model| model.as_ref().map(estimates)) {
+            return found;
+        }
+        MODEL.as_ref().map(estimates).unwrap_or_default()
     }
 }
 
+/// What a post probably means for a plan.
+#[derive(Debug, Clone)]
+pub(in crate::engine::extract) struct Estimated {
+    /// Account of the post's author.
+    pub(in crate::engine::extract) author: Option<u64>,
+    /// The probabilities.
+    pub(in crate::engine::extract) estimate: Estimate,
+}
+
 impl Talk<'_> {
-    /// Applies what a post in which no phrase says anything about a plan probably means.
-    pub(super) fn estimate(&mut self, statement: &Statement<'_>) {
+    /// Estimates what a post probably means, and applies it unless the post `is_understood`: unless
+    /// a phrase in it says something about a plan.
+    pub(super) fn estimate(&mut self, statement: &Statement<'_>, is_understood: bool) {
         let position = statement.position;
         let author = statement.post.author.as_ref().map(|author| author.id);
-        let quotes = |it: &Element| it.kind == ElementKind::Quote;
-        if position == self.command || statement.elements.iter().any(quotes) {
-            return;
-        }
         let earlier = |at: usize| self.subjects[at].post < position;
         let live: Vec<usize> = (0..self.subjects.len())
             .filter(|at| {
@@ -111,11 +128,6 @@ impl Talk<'_> {
                 holds(*at) && !self.successors[*at].iter().any(|later| holds(*later))
             })
             .collect();
-        let own = |at: usize| author.is_some() && self.subjects[at].author == author;
-        // Authors of one of several plans argue, and leave the decision to others.
-        if live.len() > 1 && live.iter().any(|at| own(*at)) {
-            return;
-        }
         let views = views(
             statement,
             (self.subjects, &self.stems),
@@ -124,6 +136,31 @@ impl Talk<'_> {
             Source::Conversation,
         );
         let estimates = views.map(|it| it.estimates()).unwrap_or_default();
+        for (at, estimate) in &estimates {
+            self.estimated[*at].push(Estimated {
+                author,
+                estimate: estimate.clone(),
+            });
+        }
+        let quotes = |it: &Element| it.kind == ElementKind::Quote;
+        let has_quote = statement.elements.iter().any(quotes);
+        if is_understood || has_quote || position == self.command {
+            return;
+        }
+        // Authors of one of several plans argue, and leave the decision to others.
+        let own = |at: usize| author.is_some() && self.subjects[at].author == author;
+        if live.len() > 1 && live.iter().any(|at| own(*at)) {
+            return;
+        }
+        self.apply_estimates(position, author, &estimates);
+    }
+
+    fn apply_estimates(
+        &mut self,
+        position: usize,
+        author: Option<u64>,
+        estimates: &[(usize, Estimate)],
+    ) {
         let mut best: Vec<(f32, usize)> = estimates
             .iter()
             .map(|(at, estimate)| (estimate[Stance::For as usize], *at))
@@ -146,12 +183,9 @@ impl Talk<'_> {
                 self.apply(position, author, Verb::Approve, false, one);
             }
             _ if mean(Stance::Against) >= SURE => {
-                for (at, _) in &estimates {
-                    let verb = if own(*at) {
-                        Verb::Withdraw
-                    } else {
-                        Verb::Reject
-                    };
+                for (at, _) in estimates {
+                    let own = author.is_some() && self.subjects[*at].author == author;
+                    let verb = if own { Verb::Withdraw } else { Verb::Reject };
                     self.apply(position, author, verb, false, *at);
                 }
             }

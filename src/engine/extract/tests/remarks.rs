@@ -12,7 +12,7 @@ use super::rules::{Outcome, outcome};
 use crate::engine::extract::element::elements;
 use crate::engine::extract::reference::{Subject, telling_lines, telling_words};
 use crate::engine::extract::talk::Statement;
-use crate::engine::extract::talk::stance::{Source, Stance, stems, views};
+use crate::engine::extract::talk::stance::{HELD_OUT, Source, Stance, stems, views};
 use crate::engine::model::conversation::{Post, Reactions};
 use crate::engine::model::time::Millis;
 use crate::formats::thread_file;
@@ -20,6 +20,9 @@ use crate::formats::vocabulary::fold;
 
 /// Every `SAMPLE`th comment is read as part of a whole conversation.
 const SAMPLE: usize = 16;
+/// Number of parts into which the conversations are divided, so that a model can be asked about
+/// comments that it was not trained with.
+pub(crate) const FOLDS: usize = 3;
 /// The conversation for whose comments the phrases of the vocabulary were completed.
 const TUNED: &str = "tide-table";
 
@@ -54,6 +57,25 @@ impl Comment {
 
     fn is_by_author(&self) -> bool {
         matches!(self.category.as_str(), "back" | "author")
+    }
+
+    /// Returns the conversation in which the comment is the only one.
+    fn conversation(&self) -> String {
+        let mut plans = self.plans.clone();
+        let posts = thread_file::parse(&plans).unwrap().posts;
+        if !self.is_below_both() {
+            plans.truncate(plans.find(&format!("--- @{}", posts[2].author)).unwrap());
+        }
+        let author = if self.is_by_author() {
+            posts[1].author.as_str()
+        } else {
+            "dora"
+        };
+        format!(
+            "{plans}\n--- @{author} 2026-03-02T12:00:00Z\n{}\n\n\
+             --- @caroline 2026-03-02T13:00:00Z\n/save-plan\n",
+            self.text
+        )
     }
 
     fn stance(&self, plan: usize) -> Stance {
@@ -192,8 +214,10 @@ fn examples() -> Vec<Example> {
         let [file, position, labels] = line.split('\t').collect::<Vec<_>>()[..] else {
             panic!("not three columns: {line}");
         };
-        let posts = read(&fixture("conversations/tune").join(file));
-        let posts = thread_file::parse(&posts).unwrap().posts;
+        let folders = ["conversations/tune", "conversations/train"];
+        let mut paths = folders.iter().map(|folder| fixture(folder).join(file));
+        let path = paths.find(|path| path.exists()).unwrap();
+        let posts = thread_file::parse(&read(&path)).unwrap().posts;
         let position = position.parse::<usize>().unwrap() - 1;
         let plans: Vec<(Subject, Stance)> = labels
             .split(' ')
@@ -221,6 +245,41 @@ fn examples() -> Vec<Example> {
         ));
     }
     found
+}
+
+/// Returns the part of the comments of a conversation or about the same plans.
+pub(crate) fn part_of(group: &str) -> usize {
+    let hash = |hash: usize, byte: u8| (hash * 31 + usize::from(byte)) % 1_000_003;
+    group.bytes().fold(1, hash) % FOLDS
+}
+
+/// Calls `then` for each part, while comments are rated by a model that was trained without it.
+pub(crate) fn with_held_out_models(mut then: impl FnMut(usize)) {
+    let examples = examples();
+    for part in 0..FOLDS {
+        let model = fit(examples.iter().filter(|it| part_of(&it.group) != part));
+        HELD_OUT.set(Some(model));
+        then(part);
+    }
+    HELD_OUT.set(None);
+}
+
+/// Returns labelled conversations of two or three posts made of the labelled comments and the plans
+/// that they are about, with the name of the latter. Each `step`th comment is used.
+pub(crate) fn conversations(step: usize) -> Vec<(String, String)> {
+    let labelled = |comment: Comment| {
+        let expect = match comment.category.as_str() {
+            "first" | "yes" | "author" | "change" | "remark" => "plan\nexpect-post: 2",
+            "second" => "plan\nexpect-post: 3",
+            "open" | "aside" => "unclear\nexpect-between: 2, 3",
+            _ => "none",
+        };
+        let lines = "expect-first: any\nexpect-last: any\nexpect-title: any";
+        let text = format!("expect: {expect}\n{lines}\n{}", comment.conversation());
+        (comment.setting, text)
+    };
+    let all = comments().into_iter().step_by(step);
+    all.map(labelled).collect()
 }
 
 fn fit<'e>(examples: impl Iterator<Item = &'e Example>) -> Model {
@@ -260,13 +319,8 @@ fn the_model_is_the_one_that_the_labelled_comments_give() {
 #[test]
 #[ignore = "prints figures for docs/plan-selection.md and asserts nothing"]
 fn unseen_comments_are_understood_this_often() {
-    const FOLDS: usize = 6;
     let examples = examples();
-    let mut groups: Vec<&str> = examples.iter().map(|it| it.group.as_str()).collect();
-    groups.sort_unstable();
-    groups.dedup();
-    let fold =
-        |example: &Example| groups.iter().position(|it| *it == example.group).unwrap() % FOLDS;
+    let fold = |example: &Example| part_of(&example.group);
     let mut table: BTreeMap<String, [[usize; 5]; 5]> = BTreeMap::new();
     for held in 0..FOLDS {
         let model = fit(examples.iter().filter(|it| fold(it) != held));
@@ -302,21 +356,8 @@ fn assert_understood<'c>(
 ) {
     let (mut all, mut right, mut wrong) = (0, 0, Vec::new());
     for comment in comments {
-        let mut plans = comment.plans.clone();
-        let posts = thread_file::parse(&plans).unwrap().posts;
-        if !comment.is_below_both() {
-            plans.truncate(plans.find(&format!("--- @{}", posts[2].author)).unwrap());
-        }
-        let author = if comment.is_by_author() {
-            posts[1].author.as_str()
-        } else {
-            "dora"
-        };
-        let found = outcome(&format!(
-            "{plans}\n--- @{author} 2026-03-02T12:00:00Z\n{}\n\n\
-             --- @caroline 2026-03-02T13:00:00Z\n/save-plan\n",
-            comment.text
-        ));
+        let posts = thread_file::parse(&comment.plans).unwrap().posts;
+        let found = outcome(&comment.conversation());
         let title = |at: usize| posts[at].body.lines().next().unwrap_or_default();
         let category = comment.category.as_str();
         let is_right = match &found {

@@ -33,6 +33,21 @@ fn two(said: &str) -> String {
     )
 }
 
+/// Returns the decision of the rules, which the model for the likelihood of plans
+/// (`likelihood.rs`) may turn into a question.
+fn by_rules(text: &str) -> Outcome {
+    let (thread, trigger) = conversation(text);
+    let scan = scan(&thread, &trigger);
+    let found = scan.found.clone();
+    let rated = choice::rate(found, &scan.parsed, &thread, &trigger, &Trust::Everybody);
+    rated.by_rules().map_or(Outcome::Unclear, |text| {
+        let mut lines = text.trim().lines();
+        let first = lines.next().unwrap_or_default().to_owned();
+        let last = lines.next_back().unwrap_or(&first).to_owned();
+        Outcome::Plan(first, last)
+    })
+}
+
 /// A conversation with one post between the opening text and the command.
 fn one(author: &str, post: &str) -> String {
     format!(
@@ -94,10 +109,6 @@ fn a_decision_names_a_plan_in_many_ways() {
             "We'll go with that proposal. @bob-m please open a draft.",
             feed(),
         ),
-        (
-            "> 2. Drop the entries of yesterday at midnight\n\nThis matters most. Let's do it like that.",
-            cache(),
-        ),
         ("It has to be right on Sunday. Henry's cache.", cache()),
         ("Both are fine with me.", Outcome::Unclear),
         ("Henry's right.", Outcome::Unclear),
@@ -111,6 +122,13 @@ fn a_decision_names_a_plan_in_many_ways() {
     ] {
         assert_eq!(outcome(&two(said)), expected, "{said}");
     }
+}
+
+#[test]
+fn a_quoted_step_stands_for_its_plan() {
+    let said = "> 2. Drop the entries of yesterday at midnight\n\nThis matters most. Let's do it like that.";
+    let cache = plan("## Cache per harbour", "4. Log every miss with the harbour");
+    assert_eq!(by_rules(&two(said)), cache);
 }
 
 #[test]
@@ -247,7 +265,7 @@ fn authors_can_be_named_in_another_script() {
         ("Русалка на картинке красивая.", Outcome::Unclear),
         ("みなさんのほうで進めてください。", Outcome::Unclear),
     ] {
-        assert_eq!(outcome(&renamed(said)), expected, "{said}");
+        assert_eq!(by_rules(&renamed(said)), expected, "{said}");
     }
 }
 
@@ -270,8 +288,8 @@ fn who_has_doubts_afterwards_has_not_decided() {
 fn the_author_of_the_other_plan_can_concede() {
     let feed = plan("## Table from the feed", "4. Show the age of the table");
     let said = |author: &str| two("Looks good to me.").replace("@dora", author);
-    assert_eq!(outcome(&said("@henriette")), feed);
-    assert_eq!(outcome(&said("@dora")), Outcome::Unclear);
+    assert_eq!(by_rules(&said("@henriette")), feed);
+    assert_eq!(by_rules(&said("@dora")), Outcome::Unclear);
 }
 
 #[test]

@@ -1,0 +1,455 @@
+//! Estimates how likely each candidate is the plan that should be saved, with a model that was
+//! trained on the labelled conversations of `fixtures/conversations`.
+//!
+//! The model weighs what the other parts of the search found: how much each text looks like a plan,
+//! where it is, what people said about it according to the phrases of the vocabulary and according
+//! to the model for comments (`talk/stance.rs`), and what the rules would decide
+//! (`decision.rs`). What the rules do not save is saved only if it has
+//! [`MIN_SCORE`] points and did not answer a question.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use gradient_boosting::Model;
+
+use super::decision::{Case, FULL, MAX_ASKED};
+use super::talk::Standing;
+use super::talk::stance::{Estimated, Stance};
+use super::{MIN_SCORE, Verdict};
+use crate::engine::model::candidate::Reason;
+
+/// Minimum probability of a plan: otherwise there is none.
+const POSSIBLE: f32 = 0.3;
+/// Minimum probability of a plan that is saved although another is in question.
+const LIKELY: f32 = 0.6;
+/// Minimum probability of a text that is in question.
+const IN_QUESTION: f32 = 0.1;
+/// Minimum probability of a text in question, as a share of the best one's, in whose presence the
+/// best one is not saved.
+const CLOSE: f32 = 0.3;
+/// Probability of a meaning of a comment that is as good as none.
+const NOISE: f32 = 0.4;
+/// Number of the last posts that are considered separately.
+const LAST: usize = 3;
+
+/// The trained model. A test trains it anew.
+static MODEL: LazyLock<Option<Model>> = LazyLock::new(|| {
+    let model = Model::from_bytes(include_bytes!("likelihood.trees")).ok()?;
+    (model.values() == FEATURES.len()).then_some(model)
+});
+
+/// A candidate among the others.
+#[derive(Clone, Copy)]
+struct View<'a> {
+    case: &'a Case<'a>,
+    /// What people said about each candidate.
+    said: &'a [Said],
+    at: usize,
+    /// The decision of the rules: the best candidates, and what to do.
+    rules: (&'a [usize], &'a Verdict),
+}
+
+/// A property of a candidate.
+type Feature = fn(&View<'_>) -> f32;
+
+/// What the model considers.
+const FEATURES: [(&str, Feature); 50] = [
+    // The text.
+    ("score", |it| number(it.score(it.at))),
+    ("lead of the score", |it| {
+        number(it.score(it.at)) - it.best_other(|at| number(it.score(at)))
+    }),
+    ("unlimited score", |it| {
+        number(it.case.good[it.at].candidate.score)
+    }),
+    ("strength", |it| number(it.case.strengths[it.at])),
+    ("lead of the strength", |it| {
+        let strength = |at: usize| number(it.case.strengths[at]);
+        strength(it.at) - it.best_other(strength)
+    }),
+    ("length", |it| (it.words(it.at) + 1.0).ln()),
+    ("length compared to the longest", |it| {
+        it.words(it.at)
+            / it.best_other(|at| it.words(at))
+                .max(it.words(it.at))
+                .max(1.0)
+    }),
+    ("says that it is a plan", |it| {
+        flag(it.case.good[it.at].has_reason(Reason::identifies_plan))
+    }),
+    ("unsupported", |it| flag(it.case.is_unsupported(it.at))),
+    // Its place.
+    ("by a program", |it| {
+        let author = it.case.good[it.at].author.as_ref();
+        flag(author.is_some_and(|author| author.bot))
+    }),
+    ("by the requester", |it| {
+        flag(it.case.subjects[it.at].author == Some(it.case.requester))
+    }),
+    ("opening text", |it| flag(it.post() == 0)),
+    ("share of the posts before it", |it| {
+        ratio(it.post(), it.case.posts)
+    }),
+    ("posts after it", |it| {
+        count(it.case.posts.saturating_sub(it.post()))
+    }),
+    ("texts after it", |it| {
+        it.others_with(|at| it.case.subjects[at].post > it.post())
+    }),
+    ("texts in the same post", |it| {
+        it.others_with(|at| it.case.subjects[at].post == it.post())
+    }),
+    ("texts", |it| count(it.case.good.len())),
+    ("texts that hold", |it| {
+        flag(it.holds(it.at)) + it.others_with(|at| it.holds(at))
+    }),
+    // What people said according to the phrases of the vocabulary.
+    ("holds", |it| flag(it.holds(it.at))),
+    ("withdrawn", |it| flag(it.standing().withdrawn.is_some())),
+    ("rejected", |it| flag(it.standing().rejected.is_some())),
+    ("approvals", |it| count(it.standing().approved.len())),
+    ("decisions for it", |it| count(it.standing().chosen.len())),
+    ("decisions for any", |it| {
+        let chosen = |at: usize| !it.case.standing[at].chosen.is_empty();
+        flag(chosen(it.at)) + it.others_with(chosen)
+    }),
+    ("names it", |it| count(it.standing().named.len())),
+    ("people with later doubts", |it| {
+        let doubts = it.case.doubts.values();
+        count(doubts.filter(|position| **position > it.post()).count())
+    }),
+    ("approving reactions", |it| {
+        number_of(it.case.reactions[it.at].approving)
+    }),
+    ("lead of the approving reactions", |it| {
+        let approving = |at: usize| number_of(it.case.reactions[at].approving);
+        approving(it.at) - it.best_other(approving)
+    }),
+    ("plan of the rules", |it| {
+        flag(it.is_first() && *it.rules.1 == Verdict::Plan)
+    }),
+    ("questioned by the rules", |it| {
+        let (order, verdict) = it.rules;
+        let asked = order.iter().take(MAX_ASKED).any(|at| *at == it.at);
+        flag(asked && matches!(verdict, Verdict::Unclear { .. }))
+    }),
+    // What they said according to the model for comments.
+    ("for", |it| it.said().others.sum(Stance::For)),
+    ("for, most", |it| it.said().others.most(Stance::For)),
+    ("other", |it| it.said().others.sum(Stance::Other)),
+    ("other, most", |it| it.said().others.most(Stance::Other)),
+    ("against, most", |it| it.said().others.most(Stance::Against)),
+    ("open", |it| it.said().others.sum(Stance::Open)),
+    ("open, most", |it| it.said().others.most(Stance::Open)),
+    ("author against, most", |it| {
+        it.said().author.most(Stance::Against)
+    }),
+    ("requester for", |it| it.said().requester.sum(Stance::For)),
+    ("requester against", |it| {
+        it.said().requester.sum(Stance::Against)
+    }),
+    ("requester open", |it| it.said().requester.sum(Stance::Open)),
+    ("last for", |it| it.said().last.sum(Stance::For)),
+    ("last other", |it| it.said().last.sum(Stance::Other)),
+    ("last against", |it| it.said().last.sum(Stance::Against)),
+    ("last open", |it| it.said().last.sum(Stance::Open)),
+    ("neutral people for", |it| {
+        it.said().neutral.sum(Stance::For)
+    }),
+    ("neutral people for, most", |it| {
+        it.said().neutral.most(Stance::For)
+    }),
+    ("lead of for", |it| {
+        it.lead(|view| view.said().others.sum(Stance::For))
+    }),
+    ("lead of last for", |it| {
+        it.lead(|view| view.said().last.sum(Stance::For))
+    }),
+    ("lead of neutral people for", |it| {
+        it.lead(|view| view.said().neutral.sum(Stance::For))
+    }),
+];
+
+/// Returns the features of each candidate of `case`, in the order of [`FEATURES`], given the
+/// decision of the rules.
+pub(super) fn features(case: &Case<'_>, rules: (&[usize], &Verdict)) -> Vec<Vec<f32>> {
+    let said: Vec<Said> = (0..case.good.len()).map(|at| Said::of(case, at)).collect();
+    let of_candidate = |at| {
+        let view = View {
+            case,
+            said: &said,
+            at,
+            rules,
+        };
+        FEATURES.iter().map(|(_, feature)| feature(&view)).collect()
+    };
+    (0..case.good.len()).map(of_candidate).collect()
+}
+
+/// Returns the probability of each candidate of `case`, given the decision of the rules.
+pub(super) fn likelihoods(case: &Case<'_>, rules: (&[usize], &Verdict)) -> Option<Vec<f32>> {
+    let model = MODEL.as_ref()?;
+    let features = features(case, rules);
+    Some(features.iter().map(|it| model.probability(it)).collect())
+}
+
+/// Returns the best candidates in order, and the decision, given the probability of each candidate
+/// and the decision of the rules.
+pub(super) fn decide(
+    case: &Case<'_>,
+    likelihoods: &[f32],
+    rules: Verdict,
+) -> (Vec<usize>, Verdict) {
+    let mut order: Vec<usize> = (0..likelihoods.len()).collect();
+    order.sort_by(|one, other| likelihoods[*other].total_cmp(&likelihoods[*one]));
+    let Some(first) = order.first().copied() else {
+        return (order, Verdict::None);
+    };
+    let best = likelihoods[first];
+    if best < POSSIBLE {
+        return (order, Verdict::None);
+    }
+    let least = if best < LIKELY {
+        IN_QUESTION
+    } else {
+        CLOSE * best
+    };
+    // An earlier version is in question only if nothing else is.
+    let is_replaced = |at: usize| case.standing[at].replaced.is_some();
+    let mut asked = order.clone();
+    asked.retain(|at| likelihoods[*at] > least && (is_replaced(first) || !is_replaced(*at)));
+    asked.truncate(MAX_ASKED);
+    if asked.len() < 2 {
+        let is_plan =
+            rules != Verdict::None || case.strengths[first] >= MIN_SCORE && !case.is_answer(first);
+        let verdict = if is_plan {
+            Verdict::Plan
+        } else {
+            Verdict::None
+        };
+        return (order, verdict);
+    }
+    let why = match rules {
+        Verdict::Unclear { why, .. } => why,
+        Verdict::Plan | Verdict::None => "people's comments leave it open".to_owned(),
+    };
+    let among = asked.len();
+    order.retain(|at| !asked.contains(at));
+    asked.extend(order);
+    (asked, Verdict::Unclear { among, why })
+}
+
+impl<'a> View<'a> {
+    fn others(&self) -> impl Iterator<Item = usize> + use<> {
+        let own = self.at;
+        (0..self.case.good.len()).filter(move |at| *at != own)
+    }
+
+    /// Returns the number of other candidates with a property.
+    fn others_with(&self, has: impl Fn(usize) -> bool) -> f32 {
+        count(self.others().filter(|at| has(*at)).count())
+    }
+
+    /// Returns the largest value of the other candidates, or 0 if there are none.
+    fn best_other(&self, of: impl Fn(usize) -> f32) -> f32 {
+        self.others().map(of).reduce(f32::max).unwrap_or_default()
+    }
+
+    /// Returns by how much the candidate exceeds all others.
+    fn lead(&self, of: impl Fn(&Self) -> f32) -> f32 {
+        of(self) - self.best_other(|at| of(&Self { at, ..*self }))
+    }
+
+    fn standing(&self) -> &'a Standing {
+        &self.case.standing[self.at]
+    }
+
+    fn post(&self) -> usize {
+        self.case.subjects[self.at].post
+    }
+
+    fn score(&self, at: usize) -> i32 {
+        self.case.good[at].candidate.score.min(FULL)
+    }
+
+    fn words(&self, at: usize) -> f32 {
+        count(self.case.subjects[at].words.len())
+    }
+
+    fn holds(&self, at: usize) -> bool {
+        !self.case.standing[at].gone()
+    }
+
+    /// Whether the rules consider it the best candidate.
+    fn is_first(&self) -> bool {
+        self.rules.0.first() == Some(&self.at)
+    }
+
+    fn said(&self) -> &'a Said {
+        &self.said[self.at]
+    }
+}
+
+/// What people said about a candidate, according to the model for comments.
+#[derive(Default)]
+struct Said {
+    /// Everybody but the author of the candidate.
+    others: Opinion,
+    author: Opinion,
+    /// The requester, unless it is the author.
+    requester: Opinion,
+    /// The last posts by others.
+    last: Opinion,
+    /// People who wrote none of the candidates.
+    neutral: Opinion,
+}
+
+impl Said {
+    fn of(case: &Case<'_>, at: usize) -> Self {
+        let author = case.subjects[at].author;
+        let authors: HashSet<Option<u64>> = case.subjects.iter().map(|it| it.author).collect();
+        let mut said = Self::default();
+        let mut last = LAST;
+        for it in case.estimated[at].iter().rev() {
+            if it.author == author {
+                said.author.add(it);
+                continue;
+            }
+            said.others.add(it);
+            if it.author == Some(case.requester) {
+                said.requester.add(it);
+            }
+            if !authors.contains(&it.author) {
+                said.neutral.add(it);
+            }
+            if last > 0 {
+                said.last.add(it);
+                last -= 1;
+            }
+        }
+        said
+    }
+}
+
+/// Probabilities of the meanings of several posts.
+#[derive(Default)]
+struct Opinion {
+    sums: [f32; Stance::ALL.len()],
+    most: [f32; Stance::ALL.len()],
+}
+
+impl Opinion {
+    fn add(&mut self, estimated: &Estimated) {
+        for ((sum, most), probability) in self
+            .sums
+            .iter_mut()
+            .zip(&mut self.most)
+            .zip(&estimated.estimate)
+        {
+            *sum += (probability - NOISE).max(0.0);
+            *most = most.max(*probability);
+        }
+    }
+
+    /// Returns the sum of the probabilities that are more than noise.
+    fn sum(&self, stance: Stance) -> f32 {
+        self.sums[stance as usize]
+    }
+
+    /// Returns the largest probability.
+    fn most(&self, stance: Stance) -> f32 {
+        self.most[stance as usize]
+    }
+}
+
+fn flag(is: bool) -> f32 {
+    f32::from(u8::from(is))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a rough number suffices")]
+fn number(number: i32) -> f32 {
+    number as f32
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a rough number suffices")]
+fn number_of(number: u32) -> f32 {
+    number as f32
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a rough number suffices")]
+fn count(number: usize) -> f32 {
+    number as f32
+}
+
+fn ratio(part: usize, all: usize) -> f32 {
+    count(part) / count(all).max(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    /// Decides between candidates with 50 points; the rules decide for the first of them.
+    fn decided(likelihoods: &[f32], standing: &[Standing], rules: Verdict) -> (usize, Verdict) {
+        let case = Case {
+            good: &[],
+            subjects: &[],
+            standing,
+            strengths: &[50, 50, 50],
+            reactions: &[],
+            undecided: None,
+            doubts: &HashMap::new(),
+            requester: 0,
+            estimated: &[],
+            posts: 0,
+        };
+        let (order, verdict) = decide(&case, likelihoods, rules);
+        (order[0], verdict)
+    }
+
+    #[test]
+    fn the_likeliest_text_is_saved_unless_another_is_close() {
+        let unclear = |among| Verdict::Unclear {
+            among,
+            why: "people's comments leave it open".to_owned(),
+        };
+        for (likelihoods, expected) in [
+            ([0.2, 0.29, 0.1], (1, Verdict::None)),
+            ([0.1, 0.9, 0.2], (1, Verdict::Plan)),
+            ([0.31, 0.0, 0.05], (0, Verdict::Plan)),
+            ([0.9, 0.3, 0.1], (0, unclear(2))),
+            ([0.15, 0.3, 0.5], (2, unclear(3))),
+        ] {
+            let standing = vec![Standing::default(); 3];
+            let found = decided(&likelihoods, &standing, Verdict::Plan);
+            assert_eq!(found, expected, "{likelihoods:?}");
+        }
+    }
+
+    #[test]
+    fn the_reason_of_the_rules_is_kept() {
+        let rules = Verdict::Unclear {
+            among: 2,
+            why: "people decided for different ones".to_owned(),
+        };
+        let standing = vec![Standing::default(); 3];
+        let found = decided(&[0.5, 0.4, 0.0], &standing, rules.clone());
+        assert_eq!(found, (0, rules));
+    }
+
+    #[test]
+    fn an_earlier_version_is_not_in_question() {
+        let mut standing = vec![Standing::default(); 3];
+        standing[0].replaced = Some(1);
+        let found = decided(&[0.4, 0.5, 0.0], &standing, Verdict::Plan);
+        assert_eq!(found, (1, Verdict::Plan));
+    }
+
+    #[test]
+    fn the_stored_model_was_trained_with_these_features() {
+        let values = MODEL.as_ref().map(Model::values);
+        assert_eq!(values, Some(FEATURES.len()));
+    }
+}
