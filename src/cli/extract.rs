@@ -44,9 +44,9 @@ JSON fields:
   error_type     error code (no_plan_found, invalid_input or validation_failed),
                  or null
   unclear        whether the bot would ask which of the candidates is meant
-  minimum_score  minimum score of a plan
-  candidates     best first: score, title (or null), where, characters, and
-                 reasons (points, why)
+  minimum_score  minimum score of a plan that the rules do not choose
+  candidates     likeliest first: score, title (or null), where, characters, and
+                 reasons (points, why; one gives the probability)
   left_out       what was not searched, one sentence each
   hidden         parts of the plan that are invisible on GitHub, such as HTML
                  comments
@@ -171,7 +171,7 @@ fn judge(name: &str, text: &str) -> Result<Judged, Failure> {
         )),
         (None, _) => Err((
             Code::NoPlanFound,
-            "nothing here looks like a plan".to_owned(),
+            "nothing here is likely enough to be the plan".to_owned(),
         )),
         (Some(mut best), _) => settle_hidden(trigger, &mut best)
             .and_then(|hidden| document(trigger, &best, hidden, &thread.title, ""))
@@ -221,12 +221,12 @@ fn as_text(judged: &Judged) -> String {
         Verdict::Unclear { among, .. } => among,
         Verdict::Plan | Verdict::None => 1,
     };
-    // Shows the candidates with at least half of the minimum score, and at least the best one.
+    // Shows everything up to the last candidate with at least half of the minimum score.
     let shown = search
         .candidates
         .iter()
-        .take_while(|candidate| candidate.score * 2 >= MIN_SCORE)
-        .count()
+        .rposition(|candidate| candidate.score * 2 >= MIN_SCORE)
+        .map_or(0, |last| last + 1)
         .clamp(among, MAX_SHOWN)
         .min(search.candidates.len());
     let mut text: String = search.candidates[..shown].iter().map(row).collect();

@@ -6,8 +6,9 @@
 //! 2. [`Scan::authors`] returns the accounts whose role has to be queried, and [`Trust`] defines
 //!    whose plans are considered.
 //! 3. [`Scan::search`] rates the context of each plan (`extract/context.rs`), evaluates what people
-//!    said about it (`reference.rs`, `talk.rs`) and decides (`choice.rs`, `decision.rs`): one plan,
-//!    none, or several if it is unclear which one is meant.
+//!    said about it (`reference.rs`, `talk.rs`) and decides (`choice.rs`): rules (`decision.rs`) and
+//!    a trained model (`likelihood.rs`) give one plan, none, or several if it is unclear which one
+//!    is meant.
 //!
 //! A plan in the command's own comment is used without a search.
 //!
@@ -247,7 +248,7 @@ impl Scan {
     pub fn search(mut self, thread: &Conversation, trigger: &Trigger, trust: &Trust) -> Search {
         let (found, unconfirmed) = self.trusted(trust);
         let rated = choice::rate(found, &self.parsed, thread, trigger, trust);
-        let mut search = choice::decide(rated, thread);
+        let mut search = choice::decide(rated, thread, self.pointer.is_some());
         if let Some(inline) = self.inline {
             search.candidates.insert(0, inline);
             search.verdict = Verdict::Plan;
@@ -325,7 +326,7 @@ fn post_of(source: &Source) -> Option<u64> {
 pub struct NoPlan {
     /// `no_plan_found`, `guidance_without_plan` or `invalid_input`.
     pub code: &'static str,
-    /// The best candidate below [`MIN_SCORE`].
+    /// The likeliest candidate, which is not likely enough or has too few points.
     pub best: Option<Box<Candidate>>,
     /// Ignored posts with the reason.
     pub left_out: Vec<LeftOut>,
@@ -339,7 +340,7 @@ fn explain(best: Option<&Candidate>) -> String {
     match best {
         None => "nothing in the conversation looks like a plan".to_owned(),
         Some(best) => format!(
-            "the best candidate in the conversation scores {} of the {MIN_SCORE} points that a plan needs",
+            "the best candidate in the conversation, with {} points, is not likely enough to be the plan",
             best.score
         ),
     }

@@ -2,8 +2,8 @@
 
 use crate::{MAX_NODES, MAX_VALUES, Model, Node, Tree, probability, score};
 
-/// Number of models whose scores are averaged. Each sees other values at each step, so what they
-/// agree on is more reliable than one model.
+/// Number of models whose scores are averaged. Each tries other values at each split, so their average
+/// is more reliable than any one of them.
 const MODELS: usize = 4;
 /// Number of trees of each of them.
 const TREES: usize = 150;
@@ -13,7 +13,7 @@ const LEARNING_RATE: f64 = 0.05;
 const MAX_LEAVES: usize = 8;
 /// Minimum number of examples in a leaf.
 const MIN_EXAMPLES: usize = 20;
-/// Strength with which scores are pulled to zero.
+/// Strength with which scores are pulled towards zero.
 const PENALTY: f64 = 5.0;
 /// Maximum number of thresholds of a value that are tried.
 const MAX_THRESHOLDS: usize = 63;
@@ -66,11 +66,17 @@ impl Loss {
 ///
 /// # Panics
 ///
-/// Panics if the examples have different numbers of values or more than [`MAX_VALUES`].
+/// Panics if the examples have different numbers of values, more than [`MAX_VALUES`], or one that is
+/// not finite.
 #[must_use]
 pub fn train(examples: &[Example]) -> Model {
     let values = examples.first().map_or(0, |example| example.values.len());
     assert!(values <= MAX_VALUES, "at most {MAX_VALUES} values");
+    for example in examples {
+        assert_eq!(example.values.len(), values, "rows differ in length");
+        let is_finite = example.values.iter().all(|it| it.is_finite());
+        assert!(is_finite, "values must be finite");
+    }
     let thresholds: Vec<Vec<f32>> = (0..values).map(|at| thresholds(examples, at)).collect();
     // For each value, the number of thresholds that each example exceeds.
     let steps: Vec<Vec<u8>> = thresholds
@@ -91,10 +97,10 @@ pub fn train(examples: &[Example]) -> Model {
         .iter()
         .map(|it| f64::from(it.weight * it.target))
         .sum();
-    let odds = (yes.max(1e-3) / (total - yes).max(1e-3)).ln();
+    let log_odds = (yes.max(1e-3) / (total - yes).max(1e-3)).ln();
     let mut random = Random(0x2545_f491_4f6c_dd1d);
     #[expect(clippy::cast_possible_truncation, reason = "a score")]
-    let start = odds as f32;
+    let start = log_odds as f32;
     let mut trees = vec![vec![Node::Leaf(start)]];
     for _ in 0..MODELS {
         let mut scores = vec![start; examples.len()];
@@ -170,7 +176,7 @@ fn grow(losses: &[Loss], steps: &[Vec<u8>], thresholds: &[Vec<f32>], random: &mu
         for at in &examples {
             total.add(losses[*at]);
         }
-        // Half of the values.
+        // A random half of the values, on average.
         let tried: Vec<usize> = (0..steps.len())
             .filter(|_| random.next().is_multiple_of(2))
             .collect();

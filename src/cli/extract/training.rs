@@ -1,4 +1,4 @@
-//! Trains the model that estimates how likely each candidate is the plan
+//! Trains the model that estimates how likely each candidate is to be the plan
 //! (`engine/extract/likelihood.rs`) with the labelled conversations of `fixtures/conversations`.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -25,8 +25,8 @@ fn fixture(path: &str) -> PathBuf {
 }
 
 /// Weight of conversations that were made of single comments. There are many of them.
-const COMMENT: f32 = 0.16;
-/// Each of this number of comments is used.
+const COMMENT_WEIGHT: f32 = 0.16;
+/// One in this many comments is used.
 const STEP: usize = 8;
 
 /// Returns an example for each text that is compared with others in the conversations of `folders`
@@ -39,7 +39,7 @@ fn examples(folders: &[&str]) -> Vec<Example> {
     files.sort();
     let mut conversations = remarks::conversations(STEP)
         .into_iter()
-        .map(|(group, text)| (group, text, COMMENT))
+        .map(|(group, text)| (group, text, COMMENT_WEIGHT))
         .collect::<Vec<_>>();
     conversations.extend(files.iter().map(|file| {
         let name = file.file_name().unwrap().to_string_lossy().into_owned();

@@ -44,12 +44,12 @@ pub(super) struct Rated {
     doubts: HashMap<Option<u64>, usize>,
     estimated: Vec<Vec<Estimated>>,
     requester: u64,
-    posts: usize,
+    read: Vec<usize>,
     pointed: Option<usize>,
 }
 
 impl Rated {
-    pub(super) fn case(&self) -> Case<'_> {
+    fn case(&self) -> Case<'_> {
         Case {
             good: &self.good,
             subjects: &self.subjects,
@@ -60,16 +60,17 @@ impl Rated {
             doubts: &self.doubts,
             requester: self.requester,
             estimated: &self.estimated,
-            posts: self.posts,
+            read: &self.read,
         }
     }
 
-    /// Returns the text of the plan that the rules decide for.
+    /// Returns the best text according to the rules, and their decision.
     #[cfg(test)]
-    pub(super) fn by_rules(&self) -> Option<&str> {
+    pub(super) fn by_rules(&self) -> (Option<&str>, Verdict) {
         let (order, verdict) = self.case().verdict();
-        let best = order.first().filter(|_| verdict == Verdict::Plan)?;
-        Some(&self.good[*best].candidate.text)
+        let best = order.first();
+        let text = best.map(|best| self.good[*best].candidate.text.as_str());
+        (text, verdict)
     }
 
     /// Returns the candidates with their features, unless the command refers to one of them.
@@ -147,18 +148,22 @@ pub(super) fn rate(
         doubts: heard.doubts,
         estimated: heard.estimated,
         requester: trigger.actor.id,
-        posts: thread.posts.len(),
+        read: heard.read,
     }
 }
 
-/// Decides between the candidates.
-pub(super) fn decide(rated: Rated, thread: &Conversation) -> Search {
+/// Decides between the candidates. If the command names their post (`is_named`), the rules suffice.
+pub(super) fn decide(rated: Rated, thread: &Conversation, is_named: bool) -> Search {
     let case = rated.case();
     let (rules, verdict) = case.verdict();
-    let likelihoods = likelihood::likelihoods(&case, (&rules, &verdict));
+    let likelihoods = if is_named || rated.pointed.is_some() {
+        None
+    } else {
+        likelihood::likelihoods(&case, (&rules, &verdict))
+    };
     let (order, verdict) = match (rated.pointed, &likelihoods) {
         (Some(one), _) => (vec![one], Verdict::Plan),
-        (None, Some(likelihoods)) => likelihood::decide(&case, likelihoods, verdict),
+        (None, Some(likelihoods)) => likelihood::decide(&case, likelihoods, (&rules, verdict)),
         (None, None) => (rules, verdict),
     };
     let unsupported = match (&verdict, order.first()) {
@@ -184,8 +189,11 @@ pub(super) fn decide(rated: Rated, thread: &Conversation) -> Search {
         }
         if let Some(likelihoods) = &likelihoods {
             let percent = likelihoods[at] * 100.0;
-            let why = format!("is the plan with a probability of {percent:.0} %");
-            add(&mut it.candidate, 0, why);
+            add(
+                &mut it.candidate,
+                0,
+                format!("{percent:.0} % likely to be the plan"),
+            );
         }
     }
     let mut slots: Vec<Option<Candidate>> = good.into_iter().map(|it| Some(it.candidate)).collect();

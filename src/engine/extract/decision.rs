@@ -1,5 +1,5 @@
-//! Decides between rated candidates: one plan, none, or several if it is unclear which one is
-//! meant.
+//! The rules that decide between rated candidates: one plan, none, or several if it is unclear which
+//! one is meant. `likelihood.rs` weighs their decision with other evidence.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -44,10 +44,11 @@ pub(super) struct Case<'a> {
     /// The last post of each account that says that nothing has been decided.
     pub(super) doubts: &'a HashMap<Option<u64>, usize>,
     pub(super) requester: u64,
-    /// What each post probably means for each candidate.
+    /// For each candidate, what later posts probably mean for it, oldest first. Long posts and posts
+    /// with a plan are left out.
     pub(super) estimated: &'a [Vec<Estimated>],
-    /// Number of posts in the conversation.
-    pub(super) posts: usize,
+    /// Positions of the posts that count, in order.
+    pub(super) read: &'a [usize],
 }
 
 impl Case<'_> {

@@ -1,10 +1,10 @@
-//! Estimates how likely each candidate is the plan that should be saved, with a model that was
+//! Estimates how likely each candidate is to be the plan that should be saved, with a model that was
 //! trained on the labelled conversations of `fixtures/conversations`.
 //!
 //! The model weighs what the other parts of the search found: how much each text looks like a plan,
 //! where it is, what people said about it according to the phrases of the vocabulary and according
 //! to the model for comments (`talk/stance.rs`), and what the rules would decide
-//! (`decision.rs`). What the rules do not save is saved only if it has
+//! (`decision.rs`). A text that the rules neither choose nor ask about is saved only if it has
 //! [`MIN_SCORE`] points and did not answer a question.
 
 use std::collections::HashSet;
@@ -20,12 +20,13 @@ use crate::engine::model::candidate::Reason;
 
 /// Minimum probability of a plan: otherwise there is none.
 const POSSIBLE: f32 = 0.3;
-/// Minimum probability of a plan that is saved although another is in question.
+/// From this probability on, other texts are compared with the likeliest one by [`CLOSE`]; below it,
+/// by [`IN_QUESTION`].
 const LIKELY: f32 = 0.6;
-/// Minimum probability of a text that is in question.
+/// Minimum probability of another text in question if the likeliest one is not [`LIKELY`].
 const IN_QUESTION: f32 = 0.1;
-/// Minimum probability of a text in question, as a share of the best one's, in whose presence the
-/// best one is not saved.
+/// Minimum probability of another text in question, as a share of the likeliest one's, if that is
+/// at least [`LIKELY`].
 const CLOSE: f32 = 0.3;
 /// Probability of a meaning of a comment that is as good as none.
 const NOISE: f32 = 0.4;
@@ -59,7 +60,7 @@ const FEATURES: [(&str, Feature); 50] = [
     ("lead of the score", |it| {
         number(it.score(it.at)) - it.best_other(|at| number(it.score(at)))
     }),
-    ("unlimited score", |it| {
+    ("uncapped score", |it| {
         number(it.case.good[it.at].candidate.score)
     }),
     ("strength", |it| number(it.case.strengths[it.at])),
@@ -88,10 +89,10 @@ const FEATURES: [(&str, Feature); 50] = [
     }),
     ("opening text", |it| flag(it.post() == 0)),
     ("share of the posts before it", |it| {
-        ratio(it.post(), it.case.posts)
+        ratio(it.posts_before(), it.case.read.len())
     }),
     ("posts after it", |it| {
-        count(it.case.posts.saturating_sub(it.post()))
+        count(it.case.read.len().saturating_sub(it.posts_before()))
     }),
     ("texts after it", |it| {
         it.others_with(|at| it.case.subjects[at].post > it.post())
@@ -109,11 +110,11 @@ const FEATURES: [(&str, Feature); 50] = [
     ("rejected", |it| flag(it.standing().rejected.is_some())),
     ("approvals", |it| count(it.standing().approved.len())),
     ("decisions for it", |it| count(it.standing().chosen.len())),
-    ("decisions for any", |it| {
+    ("texts that somebody decided for", |it| {
         let chosen = |at: usize| !it.case.standing[at].chosen.is_empty();
         flag(chosen(it.at)) + it.others_with(chosen)
     }),
-    ("names it", |it| count(it.standing().named.len())),
+    ("people who name it", |it| count(it.standing().named.len())),
     ("people with later doubts", |it| {
         let doubts = it.case.doubts.values();
         count(doubts.filter(|position| **position > it.post()).count())
@@ -198,8 +199,17 @@ pub(super) fn likelihoods(case: &Case<'_>, rules: (&[usize], &Verdict)) -> Optio
 pub(super) fn decide(
     case: &Case<'_>,
     likelihoods: &[f32],
-    rules: Verdict,
+    (by_rules, rules): (&[usize], Verdict),
 ) -> (Vec<usize>, Verdict) {
+    let among = match &rules {
+        Verdict::Plan => 1,
+        Verdict::Unclear { among, .. } => *among,
+        Verdict::None => 0,
+    };
+    let may_be_saved = |at: usize| {
+        by_rules.iter().take(among).any(|it| *it == at)
+            || case.strengths[at] >= MIN_SCORE && !case.is_answer(at)
+    };
     let mut order: Vec<usize> = (0..likelihoods.len()).collect();
     order.sort_by(|one, other| likelihoods[*other].total_cmp(&likelihoods[*one]));
     let Some(first) = order.first().copied() else {
@@ -214,15 +224,13 @@ pub(super) fn decide(
     } else {
         CLOSE * best
     };
-    // An earlier version is in question only if nothing else is.
+    // Earlier versions are in question only if the likeliest text is one itself.
     let is_replaced = |at: usize| case.standing[at].replaced.is_some();
     let mut asked = order.clone();
-    asked.retain(|at| likelihoods[*at] > least && (is_replaced(first) || !is_replaced(*at)));
+    asked.retain(|at| likelihoods[*at] >= least && (is_replaced(first) || !is_replaced(*at)));
     asked.truncate(MAX_ASKED);
-    if asked.len() < 2 {
-        let is_plan =
-            rules != Verdict::None || case.strengths[first] >= MIN_SCORE && !case.is_answer(first);
-        let verdict = if is_plan {
+    if asked.len() < 2 || !asked.iter().any(|at| may_be_saved(*at)) {
+        let verdict = if may_be_saved(first) {
             Verdict::Plan
         } else {
             Verdict::None
@@ -231,7 +239,7 @@ pub(super) fn decide(
     }
     let why = match rules {
         Verdict::Unclear { why, .. } => why,
-        Verdict::Plan | Verdict::None => "people's comments leave it open".to_owned(),
+        Verdict::Plan | Verdict::None => "more than one of them may be meant".to_owned(),
     };
     let among = asked.len();
     order.retain(|at| !asked.contains(at));
@@ -266,6 +274,11 @@ impl<'a> View<'a> {
 
     fn post(&self) -> usize {
         self.case.subjects[self.at].post
+    }
+
+    /// Returns the number of searched posts before the candidate.
+    fn posts_before(&self) -> usize {
+        self.case.read.partition_point(|at| *at < self.post())
     }
 
     fn score(&self, at: usize) -> i32 {
@@ -311,7 +324,7 @@ impl Said {
         let mut said = Self::default();
         let mut last = LAST;
         for it in case.estimated[at].iter().rev() {
-            if it.author == author {
+            if author.is_some() && it.author == author {
                 said.author.add(it);
                 continue;
             }
@@ -319,7 +332,7 @@ impl Said {
             if it.author == Some(case.requester) {
                 said.requester.add(it);
             }
-            if !authors.contains(&it.author) {
+            if it.author.is_none() || !authors.contains(&it.author) {
                 said.neutral.add(it);
             }
             if last > 0 {
@@ -391,38 +404,44 @@ mod tests {
 
     use super::*;
 
-    /// Decides between candidates with 50 points; the rules decide for the first of them.
+    /// Decides between candidates, the last of which has too few points, given the verdict of the
+    /// rules about the first two.
     fn decided(likelihoods: &[f32], standing: &[Standing], rules: Verdict) -> (usize, Verdict) {
         let case = Case {
             good: &[],
             subjects: &[],
             standing,
-            strengths: &[50, 50, 50],
+            strengths: &[50, 50, 39],
             reactions: &[],
             undecided: None,
             doubts: &HashMap::new(),
             requester: 0,
             estimated: &[],
-            posts: 0,
+            read: &[],
         };
-        let (order, verdict) = decide(&case, likelihoods, rules);
+        let (order, verdict) = decide(&case, likelihoods, (&[0, 1], rules));
         (order[0], verdict)
+    }
+
+    fn unclear(among: usize, why: &str) -> Verdict {
+        Verdict::Unclear {
+            among,
+            why: why.to_owned(),
+        }
     }
 
     #[test]
     fn the_likeliest_text_is_saved_unless_another_is_close() {
-        let unclear = |among| Verdict::Unclear {
-            among,
-            why: "people's comments leave it open".to_owned(),
-        };
+        let standing = vec![Standing::default(); 3];
+        let why = "more than one of them may be meant";
         for (likelihoods, expected) in [
             ([0.2, 0.29, 0.1], (1, Verdict::None)),
             ([0.1, 0.9, 0.2], (1, Verdict::Plan)),
             ([0.31, 0.0, 0.05], (0, Verdict::Plan)),
-            ([0.9, 0.3, 0.1], (0, unclear(2))),
-            ([0.15, 0.3, 0.5], (2, unclear(3))),
+            ([0.9, 0.3, 0.1], (0, unclear(2, why))),
+            ([0.5, 0.3, 0.15], (0, unclear(3, why))),
+            ([0.1, 0.0, 0.8], (2, Verdict::None)),
         ] {
-            let standing = vec![Standing::default(); 3];
             let found = decided(&likelihoods, &standing, Verdict::Plan);
             assert_eq!(found, expected, "{likelihoods:?}");
         }
@@ -430,11 +449,8 @@ mod tests {
 
     #[test]
     fn the_reason_of_the_rules_is_kept() {
-        let rules = Verdict::Unclear {
-            among: 2,
-            why: "people decided for different ones".to_owned(),
-        };
         let standing = vec![Standing::default(); 3];
+        let rules = unclear(2, "people decided for different ones");
         let found = decided(&[0.5, 0.4, 0.0], &standing, rules.clone());
         assert_eq!(found, (0, rules));
     }
@@ -445,6 +461,12 @@ mod tests {
         standing[0].replaced = Some(1);
         let found = decided(&[0.4, 0.5, 0.0], &standing, Verdict::Plan);
         assert_eq!(found, (1, Verdict::Plan));
+    }
+
+    #[test]
+    fn every_feature_has_a_name_of_its_own() {
+        let names: HashSet<&str> = FEATURES.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names.len(), FEATURES.len());
     }
 
     #[test]

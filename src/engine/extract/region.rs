@@ -86,13 +86,16 @@ pub(super) struct Search<'a> {
     pub(super) all: bool,
 }
 
-/// Whether a paragraph only announces the list or table below it: "Todo for me:".
+/// Whether a paragraph only announces the list or table below it: "Todo for me:". "Plan B: queues" is
+/// a title.
 fn announces(first: &Element, second: &Element) -> bool {
+    const TITLE_WORDS: usize = 4;
+    let text = first.text.trim_end();
+    let names_plan = first.begins(Class::Plan) || first.begins(Class::Marker);
     first.kind == ElementKind::Paragraph
         && !first.is_bold_line()
-        && first.text.trim_end().ends_with([':', '：'])
-        && !first.begins(Class::Plan)
-        && !first.begins(Class::Marker)
+        && text.ends_with([':', '：', '.', '。', '!', '！'])
+        && !(names_plan && text.split_whitespace().count() <= TITLE_WORDS)
         && match second.kind {
             ElementKind::List { .. } | ElementKind::Table { .. } => true,
             ElementKind::Paragraph => {

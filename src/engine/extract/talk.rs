@@ -105,6 +105,11 @@ pub(super) fn listen(
         talk.hear(statement);
     }
     Heard {
+        read: statements
+            .iter()
+            .map(|it| it.position)
+            .filter(|at| *at < command)
+            .collect(),
         standing: talk.standing,
         doubts: talk.doubts,
         estimated: talk.estimated,
@@ -117,8 +122,11 @@ pub(super) struct Heard {
     pub(super) standing: Vec<Standing>,
     /// The last post of each account that says that nothing has been decided.
     pub(super) doubts: HashMap<Option<u64>, usize>,
-    /// What each post probably means for each plan.
+    /// For each plan, what later posts probably mean for it, oldest first. Long posts and posts with a
+    /// plan are left out.
     pub(super) estimated: Vec<Vec<Estimated>>,
+    /// Positions of the posts that count, without the command.
+    pub(super) read: Vec<usize>,
 }
 
 /// Returns the words of titles that occur in only one subject, with that subject.
@@ -186,6 +194,7 @@ impl Talk<'_> {
         let mut quoted: Option<(usize, bool)> = None;
         let mentioned = self.mentioned(statement);
         let before = self.applied;
+        let live = self.live(position);
         let context = |quoted| Context {
             position,
             author,
@@ -224,7 +233,7 @@ impl Talk<'_> {
             }
         }
         let is_understood = self.applied > before;
-        self.estimate(statement, is_understood);
+        self.estimate(statement, &live, is_understood);
     }
 
     /// Returns the quoted plan, and whether only a part of it is quoted.

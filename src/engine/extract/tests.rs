@@ -305,7 +305,7 @@ fn nothing_found_has_a_code_and_the_nearest_miss() {
     assert_eq!(
         miss.to_string(),
         format!(
-            "no_plan_found: the best candidate in the conversation scores {score} of the {MIN_SCORE} points that a plan needs"
+            "no_plan_found: the best candidate in the conversation, with {score} points, is not likely enough to be the plan"
         )
     );
     assert_eq!(

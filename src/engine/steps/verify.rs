@@ -188,7 +188,7 @@ fn looked(trigger: &Trigger, thread: &Conversation, none: NoPlan) -> Vec<String>
     }
     if let Some(title) = none.best.as_ref().and_then(|best| best.title.as_ref()) {
         looked.push(format!(
-            "Closest match (“{}”): too incomplete to be a plan, which needs a title, steps and what they change",
+            "Closest match (“{}”): probably not the plan that is meant, or too incomplete; a plan needs a title, steps and what they change",
             failures::shorten(title, 80)
         ));
     }

@@ -116,22 +116,29 @@ pub(in crate::engine::extract) struct Estimated {
 }
 
 impl Talk<'_> {
-    /// Estimates what a post probably means, and applies it unless the post `is_understood`: unless
-    /// a phrase in it says something about a plan.
-    pub(super) fn estimate(&mut self, statement: &Statement<'_>, is_understood: bool) {
+    /// Returns the plans that are in question when the post at `position` is written.
+    pub(super) fn live(&self, position: usize) -> Vec<usize> {
+        let holds = |at: usize| self.subjects[at].post < position && !self.standing[at].gone();
+        (0..self.subjects.len())
+            .filter(|at| holds(*at) && !self.successors[*at].iter().any(|later| holds(*later)))
+            .collect()
+    }
+
+    /// Estimates what a post means for each of the plans `live`. The estimate is applied only if no
+    /// known phrase in the post says anything about a plan (`is_understood`), it quotes nothing, and
+    /// it is not the command.
+    pub(super) fn estimate(
+        &mut self,
+        statement: &Statement<'_>,
+        live: &[usize],
+        is_understood: bool,
+    ) {
         let position = statement.position;
         let author = statement.post.author.as_ref().map(|author| author.id);
-        let earlier = |at: usize| self.subjects[at].post < position;
-        let live: Vec<usize> = (0..self.subjects.len())
-            .filter(|at| {
-                let holds = |at: usize| earlier(at) && !self.standing[at].gone();
-                holds(*at) && !self.successors[*at].iter().any(|later| holds(*later))
-            })
-            .collect();
         let views = views(
             statement,
             (self.subjects, &self.stems),
-            &live,
+            live,
             self.opener,
             Source::Conversation,
         );

@@ -22,7 +22,7 @@ use crate::formats::vocabulary::fold;
 const SAMPLE: usize = 16;
 /// Number of parts into which the conversations are divided, so that a model can be asked about
 /// comments that it was not trained with.
-pub(crate) const FOLDS: usize = 3;
+const FOLDS: usize = 3;
 /// The conversation for whose comments the phrases of the vocabulary were completed.
 const TUNED: &str = "tide-table";
 
@@ -265,7 +265,7 @@ pub(crate) fn with_held_out_models(mut then: impl FnMut(usize)) {
 }
 
 /// Returns labelled conversations of two or three posts made of the labelled comments and the plans
-/// that they are about, with the name of the latter. Each `step`th comment is used.
+/// that they are about, with the name of the latter. Every `step`th comment is used.
 pub(crate) fn conversations(step: usize) -> Vec<(String, String)> {
     let labelled = |comment: Comment| {
         let expect = match comment.category.as_str() {

@@ -33,19 +33,23 @@ fn two(said: &str) -> String {
     )
 }
 
-/// Returns the decision of the rules, which the model for the likelihood of plans
-/// (`likelihood.rs`) may turn into a question.
+/// Returns the decision of the rules alone. The model (`likelihood.rs`) has the last word in
+/// [`outcome`].
 fn by_rules(text: &str) -> Outcome {
     let (thread, trigger) = conversation(text);
     let scan = scan(&thread, &trigger);
     let found = scan.found.clone();
     let rated = choice::rate(found, &scan.parsed, &thread, &trigger, &Trust::Everybody);
-    rated.by_rules().map_or(Outcome::Unclear, |text| {
-        let mut lines = text.trim().lines();
-        let first = lines.next().unwrap_or_default().to_owned();
-        let last = lines.next_back().unwrap_or(&first).to_owned();
-        Outcome::Plan(first, last)
-    })
+    match rated.by_rules() {
+        (Some(text), Verdict::Plan) => {
+            let mut lines = text.trim().lines();
+            let first = lines.next().unwrap_or_default().to_owned();
+            let last = lines.next_back().unwrap_or(&first).to_owned();
+            Outcome::Plan(first, last)
+        }
+        (_, Verdict::Unclear { .. }) => Outcome::Unclear,
+        _ => Outcome::Nothing,
+    }
 }
 
 /// A conversation with one post between the opening text and the command.
@@ -381,11 +385,13 @@ fn what_is_said_beside_a_plan_does_not_end_it() {
     for said in [
         "The format of the table stays as it is.",
         "Please don't start before Monday.",
-        "I can't justify a second cache, so one it is.",
         "Which of you has the log of Sunday?",
         "Der Prozess von gestern ist gestorben.",
     ] {
         let post = format!("{steps}\n\n--- @dora 2026-03-02T11:00:00Z\n{said}");
         assert_eq!(outcome(&one("bob-m", &post)), expected, "{said}");
     }
+    let said = "I can't justify a second cache, so one it is.";
+    let post = format!("{steps}\n\n--- @dora 2026-03-02T11:00:00Z\n{said}");
+    assert_eq!(by_rules(&one("bob-m", &post)), expected);
 }
