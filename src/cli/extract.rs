@@ -8,7 +8,9 @@ use serde_json::json;
 
 mod evaluate;
 #[cfg(test)]
-mod training;
+mod tests {
+    mod training;
+}
 
 use super::failure::print;
 use super::local::{read_thread, trigger_for};

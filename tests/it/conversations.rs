@@ -20,14 +20,17 @@ struct Tally {
     unclear_right: usize,
 }
 
-fn tally(part: &str) -> Tally {
+fn evaluated() -> Value {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/conversations");
     let output = Command::new(env!("CARGO_BIN_EXE_planwright"))
         .args(["extract", "--evaluate", "--json", folder])
         .output()
         .unwrap();
     assert!(output.status.success(), "{output:?}");
-    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn tally(found: &Value, part: &str) -> Tally {
     let mut tally = Tally::default();
     for case in found["cases"].as_array().unwrap() {
         if case["part"] != part {
@@ -51,7 +54,8 @@ fn share(part: usize, all: usize) -> usize {
 
 #[test]
 fn the_right_plan_is_chosen_as_often_as_before() {
-    let tune = tally("tune");
+    let found = evaluated();
+    let tune = tally(&found, "tune");
     assert!(tune.all >= 150, "{}", tune.all);
     assert!(
         share(tune.right, tune.all) >= 905,
@@ -59,7 +63,7 @@ fn the_right_plan_is_chosen_as_often_as_before() {
         tune.right,
         tune.all
     );
-    let new = tally("new");
+    let new = tally(&found, "new");
     assert!(
         share(new.right, new.all) >= 630 && share(new.wrong, new.all) <= 95,
         "{} of {}, {} wrong",
@@ -67,7 +71,7 @@ fn the_right_plan_is_chosen_as_often_as_before() {
         new.all,
         new.wrong
     );
-    let test = tally("test");
+    let test = tally(&found, "test");
     assert!(test.all >= 150, "{}", test.all);
     assert!(
         share(test.right, test.all) >= 835,

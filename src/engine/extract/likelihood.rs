@@ -241,6 +241,8 @@ pub(super) fn decide(
         Verdict::Unclear { why, .. } => why,
         Verdict::Plan | Verdict::None => "more than one of them may be meant".to_owned(),
     };
+    // The first one is saved if nobody is asked.
+    asked.sort_by_key(|at| !may_be_saved(*at));
     let among = asked.len();
     order.retain(|at| !asked.contains(at));
     asked.extend(order);
@@ -441,6 +443,7 @@ mod tests {
             ([0.9, 0.3, 0.1], (0, unclear(2, why))),
             ([0.5, 0.3, 0.15], (0, unclear(3, why))),
             ([0.1, 0.0, 0.8], (2, Verdict::None)),
+            ([0.3, 0.0, 0.5], (0, unclear(2, why))),
         ] {
             let found = decided(&likelihoods, &standing, Verdict::Plan);
             assert_eq!(found, expected, "{likelihoods:?}");

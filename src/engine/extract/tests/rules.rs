@@ -52,6 +52,16 @@ fn by_rules(text: &str) -> Outcome {
     }
 }
 
+/// Asserts that the rules decide as `expected`, and that the bot saves that or asks.
+fn assert_decided_or_asked(text: &str, expected: &Outcome) {
+    assert_eq!(by_rules(text), *expected, "{text}");
+    let found = outcome(text);
+    assert!(
+        found == *expected || found == Outcome::Unclear,
+        "{text}: {found:?}"
+    );
+}
+
 /// A conversation with one post between the opening text and the command.
 fn one(author: &str, post: &str) -> String {
     format!(
@@ -132,7 +142,7 @@ fn a_decision_names_a_plan_in_many_ways() {
 fn a_quoted_step_stands_for_its_plan() {
     let said = "> 2. Drop the entries of yesterday at midnight\n\nThis matters most. Let's do it like that.";
     let cache = plan("## Cache per harbour", "4. Log every miss with the harbour");
-    assert_eq!(by_rules(&two(said)), cache);
+    assert_decided_or_asked(&two(said), &cache);
 }
 
 #[test]
@@ -269,7 +279,7 @@ fn authors_can_be_named_in_another_script() {
         ("Русалка на картинке красивая.", Outcome::Unclear),
         ("みなさんのほうで進めてください。", Outcome::Unclear),
     ] {
-        assert_eq!(by_rules(&renamed(said)), expected, "{said}");
+        assert_decided_or_asked(&renamed(said), &expected);
     }
 }
 
@@ -292,8 +302,8 @@ fn who_has_doubts_afterwards_has_not_decided() {
 fn the_author_of_the_other_plan_can_concede() {
     let feed = plan("## Table from the feed", "4. Show the age of the table");
     let said = |author: &str| two("Looks good to me.").replace("@dora", author);
-    assert_eq!(by_rules(&said("@henriette")), feed);
-    assert_eq!(by_rules(&said("@dora")), Outcome::Unclear);
+    assert_decided_or_asked(&said("@henriette"), &feed);
+    assert_eq!(outcome(&said("@dora")), Outcome::Unclear);
 }
 
 #[test]

@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 
 use gradient_boosting::{Example, Model, train};
 
-use super::evaluate::{Expected, collect, expected, first_line, last_line, post_numbers};
-use super::{Input, read};
+use crate::cli::extract::evaluate::{
+    Expected, collect, expected, first_line, last_line, post_numbers,
+};
+use crate::cli::extract::{Input, read};
 use crate::cli::input;
 use crate::engine::extract::scan;
 use crate::engine::extract::tests::remarks;
@@ -19,21 +21,20 @@ use crate::engine::model::candidate::Candidate;
 const FOLDERS: [&str; 2] = ["tune", "train"];
 /// Probability that a text is the plan if nobody can tell which one is.
 const UNCLEAR: f32 = 0.5;
-
-fn fixture(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
-}
-
 /// Weight of conversations that were made of single comments. There are many of them.
 const COMMENT_WEIGHT: f32 = 0.16;
 /// One in this many comments is used.
 const STEP: usize = 8;
 
-/// Returns an example for each text that is compared with others in the conversations of `folders`
+fn fixture(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// Returns an example for each text that is compared with others in the conversations of [`FOLDERS`]
 /// and below the plans of `fixtures/remarks`.
-fn examples(folders: &[&str]) -> Vec<Example> {
+fn examples() -> Vec<Example> {
     let mut files = Vec::new();
-    for folder in folders {
+    for folder in FOLDERS {
         collect(&fixture("fixtures/conversations").join(folder), &mut files).unwrap();
     }
     files.sort();
@@ -120,7 +121,7 @@ fn is_in_question(candidate: &Candidate, input: &Input) -> bool {
 #[test]
 fn the_model_is_the_one_that_the_labelled_conversations_give() {
     let path = fixture("src/engine/extract/likelihood.trees");
-    let examples = examples(&FOLDERS);
+    let examples = examples();
     let trained = train(&examples);
     if std::env::var_os("PLANWRIGHT_TRAIN").is_some() {
         fs::write(&path, trained.to_bytes()).unwrap();
