@@ -29,6 +29,7 @@ mod context;
 mod decision;
 mod details;
 mod element;
+mod extent;
 mod heading;
 mod likelihood;
 mod multipart;

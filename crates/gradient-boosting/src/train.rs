@@ -4,15 +4,15 @@ use crate::{MAX_NODES, MAX_VALUES, Model, Node, Tree, probability, score};
 
 /// Number of models whose scores are averaged. Each tries other values at each split, so their average
 /// is more reliable than any one of them.
-const MODELS: usize = 4;
+const MODELS: usize = 2;
 /// Number of trees of each of them.
-const TREES: usize = 150;
+const TREES: usize = 500;
 /// Share of a tree's score that is added.
 const LEARNING_RATE: f64 = 0.05;
 /// Maximum number of leaves of a tree.
 const MAX_LEAVES: usize = 8;
 /// Minimum number of examples in a leaf.
-const MIN_EXAMPLES: usize = 20;
+const MIN_EXAMPLES: usize = 10;
 /// Strength with which scores are pulled towards zero.
 const PENALTY: f64 = 5.0;
 /// Maximum number of thresholds of a value that are tried.

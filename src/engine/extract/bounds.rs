@@ -110,7 +110,7 @@ impl Search<'_> {
 
     /// Whether the block is no paragraph, or one that begins with a label such as "Rollback:" or
     /// mentions a step by its number.
-    fn refers_to_steps(&self, at: usize) -> bool {
+    pub(super) fn refers_to_steps(&self, at: usize) -> bool {
         let element = &self.elements[at];
         let text = element.text.trim();
         let label = text.find([':', '：']).is_some_and(|colon| {

@@ -1,9 +1,8 @@
 //! Finds plans in `details` elements.
 
 use super::element::ElementKind;
-use super::region::{Region, Search, Title, strong};
+use super::region::{Region, Search, strong};
 use super::series::{Series, series};
-use crate::engine::model::candidate::Reason;
 use crate::formats::plan::title::{descriptive_title, own_title};
 use crate::formats::vocabulary::{Class, Phrases, fold};
 
@@ -59,21 +58,19 @@ impl Search<'_> {
                 all: false,
             };
             if !held.series.is_empty()
-                && let Some(mut region) = held.single()
+                && let Some(region) = held.single()
                 && best
                     .as_ref()
                     .is_none_or(|best| best.points() < region.points())
             {
-                let title = match self.summary_title(from) {
+                let region = match self.summary_title(from) {
                     Some(title) if own_title(&self.text[region.span.clone()]).is_none() => {
-                        region.reasons.push((22, Reason::Title(title.clone())));
-                        Title::PromptInput(Some(title))
+                        region.titled(title)
                     }
-                    _ => region.title,
+                    _ => region,
                 };
                 best = Some(Region {
                     whole: false,
-                    title,
                     ..region
                 });
             }

@@ -18,8 +18,8 @@ use super::talk::stance::{Estimated, Stance};
 use super::{MIN_SCORE, Verdict};
 use crate::engine::model::candidate::Reason;
 
-/// Minimum probability of a plan: otherwise there is none.
-const POSSIBLE: f32 = 0.3;
+/// Minimum probability that any of the texts is the plan: otherwise there is none.
+const POSSIBLE: f32 = 0.5;
 /// From this probability on, other texts are compared with the likeliest one by [`CLOSE`]; below it,
 /// by [`IN_QUESTION`].
 const LIKELY: f32 = 0.6;
@@ -216,7 +216,7 @@ pub(super) fn decide(
         return (order, Verdict::None);
     };
     let best = likelihoods[first];
-    if best < POSSIBLE {
+    if likelihoods.iter().sum::<f32>() < POSSIBLE {
         return (order, Verdict::None);
     }
     let least = if best < LIKELY {
@@ -437,9 +437,10 @@ mod tests {
         let standing = vec![Standing::default(); 3];
         let why = "more than one of them may be meant";
         for (likelihoods, expected) in [
-            ([0.2, 0.29, 0.1], (1, Verdict::None)),
+            ([0.2, 0.25, 0.04], (1, Verdict::None)),
             ([0.1, 0.9, 0.2], (1, Verdict::Plan)),
-            ([0.31, 0.0, 0.05], (0, Verdict::Plan)),
+            ([0.51, 0.0, 0.05], (0, Verdict::Plan)),
+            ([0.26, 0.26, 0.0], (0, unclear(2, why))),
             ([0.9, 0.3, 0.1], (0, unclear(2, why))),
             ([0.5, 0.3, 0.15], (0, unclear(3, why))),
             ([0.1, 0.0, 0.8], (2, Verdict::None)),

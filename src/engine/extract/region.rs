@@ -52,6 +52,13 @@ impl Region {
     pub(super) fn points(&self) -> i32 {
         self.reasons.iter().map(|(points, _)| points).sum()
     }
+
+    /// Returns the region with a title that was found around it.
+    pub(super) fn titled(mut self, title: String) -> Self {
+        self.reasons.push((22, Reason::Title(title.clone())));
+        self.title = Title::PromptInput(Some(title));
+        self
+    }
 }
 
 /// Returns the disjoint parts of a post that could be plans, in order. `elements` are its blocks.
@@ -62,20 +69,17 @@ pub(super) fn regions(text: &str, elements: &[Element]) -> Vec<Region> {
     if score::may_be_document(text) && is_success_document(text) {
         return vec![finished(text, elements, 0..elements.len(), None, true)];
     }
-    let search = Search {
-        text,
-        elements,
-        series: series(elements),
-        all: true,
-    };
-    let mut found = search.fenced();
-    if found.is_empty() {
-        found = search.proposals();
+    let search = Search::new(text, elements);
+    let mut fenced = search.fenced();
+    if !fenced.is_empty() {
+        return fenced.split_off(fenced.len().saturating_sub(MAX_REGIONS));
     }
-    if found.is_empty() {
-        found.extend(search.single());
-    }
-    found.split_off(found.len().saturating_sub(MAX_REGIONS))
+    let parts = search.parts();
+    let alone = parts.len() == 1;
+    parts
+        .into_iter()
+        .map(|region| search.with_extent(region, alone))
+        .collect()
 }
 
 pub(super) struct Search<'a> {
@@ -126,6 +130,9 @@ fn finished(
         .map(|element| heading_text(&text[element.span.clone()]));
     let mut reasons = score::score(&text[span.clone()], part, span.start);
     reasons.extend(score::announced(elements, &blocks));
+    if label.is_some() {
+        reasons.push((12, Reason::Proposal));
+    }
     let announcement = match part {
         [first, second, ..] if announces(first, second) => span.start..second.span.start,
         _ => span.start..span.start,
@@ -160,7 +167,44 @@ fn heading_text(source: &str) -> String {
         .unwrap_or_default()
 }
 
+impl<'a> Search<'a> {
+    /// Creates a search in a post.
+    pub(super) fn new(text: &'a str, elements: &'a [Element]) -> Self {
+        Self {
+            text,
+            elements,
+            series: series(elements),
+            all: true,
+        }
+    }
+}
+
 impl Search<'_> {
+    /// Returns what the rules find: several proposals, or the only plan.
+    pub(super) fn parts(&self) -> Vec<Region> {
+        let mut found = self.proposals();
+        if found.is_empty() {
+            found.extend(self.single());
+        }
+        found.split_off(found.len().saturating_sub(MAX_REGIONS))
+    }
+
+    /// Returns the region that consists of the blocks `part` with the blocks `found` instead.
+    pub(super) fn resized(
+        &self,
+        region: Region,
+        part: &Range<usize>,
+        found: Range<usize>,
+    ) -> Region {
+        let announced = !region.announcement.is_empty() && found.start == part.start;
+        let start = found.start - usize::from(announced);
+        let resized = self.region(start..found.end, region.label);
+        match region.title {
+            Title::PromptInput(Some(title)) => resized.titled(title),
+            title => Region { title, ..resized },
+        }
+    }
+
     pub(super) fn role(&self, at: usize) -> Role {
         role(&self.elements[at])
     }
@@ -267,11 +311,7 @@ impl Search<'_> {
                 .map_or(self.elements.len(), |(next, ..)| *next);
             let end = self.end_without_talk(*at, next.min(self.section_end(*at, *level)));
             if end > at + 1 || self.elements[*at].text.len() > 200 {
-                let mut region = self.region(*at..end, label.clone());
-                if label.is_some() {
-                    region.reasons.push((12, Reason::Proposal));
-                }
-                found.push(region);
+                found.push(self.region(*at..end, label.clone()));
             }
         }
         found.retain(|region| region.points() >= POSSIBLE);
@@ -474,22 +514,15 @@ impl Search<'_> {
     /// Returns the steps with the sentence that introduces them and the text below that belongs to
     /// them.
     fn without_headings(&self, within: Range<usize>) -> Option<Region> {
-        let rank = |series: &Series| {
-            let voice = series.voice();
-            let form = match series.form {
-                Form::Numbered => 6,
-                Form::Tasks | Form::Table | Form::Headings | Form::Bold => 5,
-                Form::Lines => 4,
-                Form::Bullets => 3,
-                Form::Sentences => 1,
-            };
-            let count = series.count.min(12) + 2 * voice.actions.min(12);
-            form * 4 + count - 2 * voice.questions.min(10)
-        };
         let inside = |series: &&Series| {
             series.blocks.start >= within.start && series.blocks.end <= within.end
         };
-        let Some(best) = self.series.iter().filter(inside).max_by_key(|it| rank(it)) else {
+        let Some(best) = self
+            .series
+            .iter()
+            .filter(inside)
+            .max_by_key(|it| it.rank(&it.voice()))
+        else {
             let mut from = within.start;
             while from + 1 < within.end && self.is_before(from, within.end) {
                 from += 1;

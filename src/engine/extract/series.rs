@@ -70,6 +70,11 @@ pub(super) struct Voice {
     pub(super) characters: usize,
 }
 
+impl Voice {
+    /// Maximum number of steps that are considered.
+    pub(super) const MAX_STEPS: usize = 50;
+}
+
 impl Series {
     /// Creates a series with one step per text.
     fn new(form: Form, blocks: Range<usize>, numbered: bool, steps: Vec<String>) -> Self {
@@ -84,10 +89,23 @@ impl Series {
         }
     }
 
-    /// Returns statistics on the first fifty steps.
+    /// Returns how likely these are the steps of a plan, compared to other series of the same post.
+    pub(super) fn rank(&self, voice: &Voice) -> usize {
+        let form = match self.form {
+            Form::Numbered => 6,
+            Form::Tasks | Form::Table | Form::Headings | Form::Bold => 5,
+            Form::Lines => 4,
+            Form::Bullets => 3,
+            Form::Sentences => 1,
+        };
+        let points = form * 4 + self.count.min(12) + 2 * voice.actions.min(12);
+        points.saturating_sub(2 * voice.questions.min(10))
+    }
+
+    /// Returns statistics on the first [`Voice::MAX_STEPS`] steps.
     pub(super) fn voice(&self) -> Voice {
         let mut voice = Voice::default();
-        for step in self.steps.iter().take(50) {
+        for step in self.steps.iter().take(Voice::MAX_STEPS) {
             let step = step.lines().next().unwrap_or_default();
             let phrases = Phrases::of(step);
             let words = words(step);

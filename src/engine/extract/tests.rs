@@ -7,6 +7,7 @@
     reason = "tests"
 )]
 
+pub(crate) mod extents;
 mod forms;
 pub(crate) mod remarks;
 mod rules;

@@ -182,7 +182,7 @@ fn a_plan_can_be_withdrawn_and_rejected_in_many_words() {
         "Let me say this before I forget.",
     ] {
         assert_ne!(
-            outcome(&text("henriette", said)),
+            by_rules(&text("henriette", said)),
             Outcome::Nothing,
             "{said}"
         );
@@ -190,7 +190,7 @@ fn a_plan_can_be_withdrawn_and_rejected_in_many_words() {
 }
 
 #[test]
-fn only_what_refers_to_the_steps_follows_steps_without_a_title() {
+fn remarks_behind_the_steps_are_no_part_of_the_plan() {
     let steps = "1. Key the cache by harbour and day in `cache.rs`\n2. Drop the entries of yesterday at midnight\n3. Add a test with a frozen clock\n4. Log every miss with the harbour";
     let first = "1. Key the cache by harbour and day in `cache.rs`";
     let last = "4. Log every miss with the harbour";
@@ -205,9 +205,19 @@ fn only_what_refers_to_the_steps_follows_steps_without_a_title() {
             outcome(&agreed("bob-m", &format!("{steps}\n\n{tail}"))),
             expected
         );
-        let titled = format!("## Cache per harbour\n\n{steps}\n\nThe old table stays.");
-        let expected = plan("## Cache per harbour", "The old table stays.");
-        assert_eq!(outcome(&agreed("bob-m", &titled)), expected);
+    }
+    let title = "## Cache per harbour";
+    for (tail, end) in [
+        (
+            "Out of scope: the old table.",
+            "Out of scope: the old table.",
+        ),
+        ("### Risks\n\nThe old table stays.", "The old table stays."),
+        ("Should be two days of work. What do you think?", last),
+        ("I was in Husum on Monday, it rained.", last),
+    ] {
+        let titled = format!("{title}\n\n{steps}\n\n{tail}");
+        assert_eq!(outcome(&agreed("bob-m", &titled)), plan(title, end));
     }
     let talk = format!("Thanks for the log. It is the cache. I would do it so:\n\n{steps}");
     assert_eq!(outcome(&agreed("bob-m", &talk)), plan(first, last));

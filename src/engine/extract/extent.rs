@@ -1,0 +1,393 @@
+//! Estimates which blocks of a post belong to its plan, with a model that was trained on the
+//! labelled conversations of `fixtures/conversations`.
+//!
+//! The rules (`region.rs`, `bounds.rs`) find the steps and what seems to belong to them. The model
+//! looks at each block: its form, its place beside the steps, and whether the rules include it. The
+//! plan is the range of blocks with the greatest sum of log odds.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use gradient_boosting::Model;
+
+use super::element::{Element, ElementKind};
+use super::heading::Role;
+use super::region::{Region, Search};
+use super::score::MIN_SCORE;
+use super::sentences::split_sentences;
+use super::series::{Form, Series, Voice};
+use crate::formats::front_matter;
+use crate::formats::vocabulary::Class;
+
+/// Maximum number of blocks of a post whose extent is estimated. Longer posts are left to the rules.
+const MAX_BLOCKS: usize = 200;
+/// Probabilities are kept this far from 0 and 1.
+const MARGIN: f32 = 0.001;
+
+/// The trained model. A test trains it anew.
+static MODEL: LazyLock<Option<Model>> = LazyLock::new(|| {
+    let model = Model::from_bytes(include_bytes!("extent.trees")).ok()?;
+    (model.values() == FEATURES.len()).then_some(model)
+});
+
+/// A series of steps with what the model considers of it.
+struct Steps<'a> {
+    series: &'a Series,
+    voice: Voice,
+    rank: usize,
+}
+
+/// A block of a post, beside the part that the rules found.
+#[derive(Clone, Copy)]
+struct View<'a> {
+    search: &'a Search<'a>,
+    steps: &'a [Steps<'a>],
+    /// The blocks that the rules include.
+    part: &'a Range<usize>,
+    /// The series in `part` that is most likely its steps.
+    main: Option<&'a Series>,
+    at: usize,
+}
+
+/// A property of a block.
+type Feature = fn(&View<'_>) -> f32;
+
+/// What the model considers.
+const FEATURES: [(&str, Feature); 29] = [
+    // Its place.
+    ("included by the rules", |it| flag(it.part.contains(&it.at))),
+    ("blocks behind the start", |it| {
+        difference(it.at, it.part.start)
+    }),
+    ("blocks before the end", |it| {
+        difference(it.part.end, it.at + 1)
+    }),
+    ("blocks before the end of the post", |it| {
+        count(it.behind().len())
+    }),
+    ("blocks before the steps", |it| {
+        it.main
+            .map_or(-1.0, |main| count(main.blocks.start.saturating_sub(it.at)))
+    }),
+    ("blocks behind the steps", |it| {
+        it.main.map_or(-1.0, |main| {
+            count((it.at + 1).saturating_sub(main.blocks.end))
+        })
+    }),
+    ("blocks behind a heading", |it| {
+        it.section().map_or(-1.0, |at| count(it.at - at))
+    }),
+    ("role of the heading above", |it| {
+        it.section().map_or(-1.0, |at| it.role(at))
+    }),
+    ("role of the first block", |it| {
+        let first = it.part.start;
+        let element = &it.search.elements[first];
+        match element.level() {
+            Some(_) => 1.0 + it.role(first),
+            None if element.is_bold_line() => 0.0,
+            None => -1.0,
+        }
+    }),
+    ("headings behind", |it| {
+        count(it.behind().iter().filter(|it| it.level().is_some()).count())
+    }),
+    ("lists behind", |it| {
+        count(it.behind().iter().filter(|it| is_list(it)).count())
+    }),
+    ("lists before", |it| {
+        let before = it.search.elements[..it.at].iter();
+        count(before.filter(|it| is_list(it)).count())
+    }),
+    ("kind of the block above", |it| {
+        it.at
+            .checked_sub(1)
+            .map_or(-1.0, |at| kind(&it.search.elements[at]))
+    }),
+    ("kind of the block below", |it| {
+        it.behind().first().map_or(-1.0, kind)
+    }),
+    // Its form.
+    ("kind", |it| kind(it.element())),
+    ("form of its steps", |it| {
+        it.own().map_or(-1.0, |own| form(own.series.form))
+    }),
+    ("steps", |it| {
+        it.own().map_or(0.0, |own| count(own.series.count))
+    }),
+    ("share of actions", |it| it.per_step(|own| own.actions)),
+    ("characters of a step", |it| {
+        it.per_step(|own| own.characters)
+    }),
+    ("characters", |it| {
+        (count(it.source().chars().count()) + 1.0).ln()
+    }),
+    ("sentences", |it| {
+        count(split_sentences(&it.element().text).len())
+    }),
+    ("last character", |it| {
+        match it.element().text.trim_end().chars().next_back() {
+            None => -1.0,
+            Some('?' | '？') => 1.0,
+            Some('!' | '！') => 2.0,
+            Some(':' | '：') => 3.0,
+            Some('.' | '。') => 4.0,
+            Some(last) if last.is_alphanumeric() => 5.0,
+            Some(_) => 6.0,
+        }
+    }),
+    ("words before a colon", |it| {
+        let text = it.element().text.trim();
+        text.find([':', '：'])
+            .map_or(-1.0, |at| count(text[..at].split_whitespace().count()))
+    }),
+    ("share in bold", |it| {
+        ratio(it.element().bold, it.element().text.len())
+    }),
+    ("code spans", |it| count(it.element().code_spans.len())),
+    // What the rules say.
+    ("refers to the steps", |it| {
+        flag(it.search.refers_to_steps(it.at))
+    }),
+    ("precedes a plan", |it| {
+        flag(it.search.is_before(it.at, it.search.elements.len()))
+    }),
+    ("follows a plan", |it| flag(it.search.is_after(it.at))),
+    ("addresses the reader", |it| {
+        flag(it.element().phrases.has(Class::After))
+    }),
+];
+
+impl<'a> View<'a> {
+    fn element(&self) -> &'a Element {
+        &self.search.elements[self.at]
+    }
+
+    fn source(&self) -> &'a str {
+        &self.search.text[self.element().span.clone()]
+    }
+
+    fn behind(&self) -> &'a [Element] {
+        &self.search.elements[self.at + 1..]
+    }
+
+    /// Returns the series that contains the block and is most likely steps.
+    fn own(&self) -> Option<&'a Steps<'a>> {
+        self.steps
+            .iter()
+            .filter(|it| it.series.blocks.contains(&self.at))
+            .max_by_key(|it| it.rank)
+    }
+
+    fn per_step(&self, of: fn(&Voice) -> usize) -> f32 {
+        self.own().map_or(0.0, |own| {
+            ratio(of(&own.voice), own.series.steps.len().min(Voice::MAX_STEPS))
+        })
+    }
+
+    /// Returns the position of the nearest heading above.
+    fn section(&self) -> Option<usize> {
+        (0..self.at)
+            .rev()
+            .find(|at| self.search.elements[*at].level().is_some())
+    }
+
+    fn role(&self, at: usize) -> f32 {
+        match self.search.role(at) {
+            Role::Title => 4.0,
+            Role::Section => 3.0,
+            Role::Phase => 2.0,
+            Role::Unknown => 1.0,
+            Role::Other => 0.0,
+        }
+    }
+}
+
+fn is_list(element: &Element) -> bool {
+    matches!(
+        element.kind,
+        ElementKind::List { .. } | ElementKind::Table(_)
+    )
+}
+
+fn is_details(element: &Element) -> bool {
+    matches!(
+        element.kind,
+        ElementKind::DetailsOpen | ElementKind::DetailsClose
+    )
+}
+
+fn form(form: Form) -> f32 {
+    match form {
+        Form::Numbered => 7.0,
+        Form::Tasks => 6.0,
+        Form::Table => 5.0,
+        Form::Headings => 4.0,
+        Form::Bold => 3.0,
+        Form::Lines => 2.0,
+        Form::Bullets => 1.0,
+        Form::Sentences => 0.0,
+    }
+}
+
+fn kind(element: &Element) -> f32 {
+    match element.kind {
+        ElementKind::Paragraph => 0.0,
+        ElementKind::List { ordered: false, .. } => 1.0,
+        ElementKind::List { .. } => 2.0,
+        ElementKind::Table(_) => 3.0,
+        ElementKind::Heading(_) => 4.0,
+        ElementKind::Code(_) => 5.0,
+        ElementKind::Quote => 6.0,
+        ElementKind::Rule => 7.0,
+        ElementKind::DetailsOpen | ElementKind::DetailsClose => 8.0,
+        ElementKind::Html | ElementKind::Other => 9.0,
+    }
+}
+
+fn flag(is: bool) -> f32 {
+    f32::from(u8::from(is))
+}
+
+fn count(number: usize) -> f32 {
+    f32::from(u16::try_from(number).unwrap_or(u16::MAX))
+}
+
+fn difference(more: usize, less: usize) -> f32 {
+    count(more.saturating_sub(less)) - count(less.saturating_sub(more))
+}
+
+fn ratio(part: usize, all: usize) -> f32 {
+    count(part) / count(all.max(1))
+}
+
+impl Search<'_> {
+    /// Returns the blocks of a region without its announcement.
+    fn blocks_of(&self, region: &Region) -> Range<usize> {
+        let inside = |at: &usize| {
+            let span = &self.elements[*at].span;
+            span.start < region.span.end && span.end > region.announcement.end
+        };
+        let start = (0..self.elements.len()).find(inside);
+        let end = (0..self.elements.len()).rfind(inside);
+        match (start, end) {
+            (Some(start), Some(end)) => start..end + 1,
+            _ => 0..0,
+        }
+    }
+
+    /// Returns the blocks of a region, and the features of all blocks in the order of [`FEATURES`].
+    /// There are none if the extent is not estimated.
+    pub(super) fn extent_features(&self, region: &Region) -> (Range<usize>, Vec<Vec<f32>>) {
+        let part = self.blocks_of(region);
+        if self.elements.len() > MAX_BLOCKS || !front_matter::split(self.text).0.is_empty() {
+            return (part, Vec::new());
+        }
+        let steps: Vec<Steps<'_>> = self
+            .series
+            .iter()
+            .map(|series| {
+                let voice = series.voice();
+                Steps {
+                    rank: series.rank(&voice),
+                    series,
+                    voice,
+                }
+            })
+            .collect();
+        let main = steps
+            .iter()
+            .filter(|it| it.series.blocks.start >= part.start && it.series.blocks.end <= part.end)
+            .max_by_key(|it| it.rank)
+            .map(|it| it.series);
+        let features = |at| {
+            let view = View {
+                search: self,
+                steps: &steps,
+                part: &part,
+                main,
+                at,
+            };
+            FEATURES.iter().map(|(_, feature)| feature(&view)).collect()
+        };
+        let features = (0..self.elements.len()).map(features).collect();
+        (part, features)
+    }
+
+    /// Returns the blocks that may belong to the plan if `part` are those that the rules include: all
+    /// blocks of the post if there is no other plan in it (`alone`), but not those in and behind
+    /// other `details` elements.
+    pub(super) fn extent_limits(&self, part: &Range<usize>, alone: bool) -> Range<usize> {
+        if !alone {
+            return part.clone();
+        }
+        let limit = |at: &usize| is_details(&self.elements[*at]);
+        let start = (0..part.start).rfind(limit).map_or(0, |at| at + 1);
+        let end = (part.end..self.elements.len()).find(limit);
+        start..end.unwrap_or(self.elements.len())
+    }
+
+    /// Returns the region with the extent that the model estimates; `alone` if it is the only one of
+    /// the post.
+    pub(super) fn with_extent(&self, region: Region, alone: bool) -> Region {
+        let (part, features) = self.extent_features(&region);
+        let Some(model) = MODEL.as_ref().filter(|_| !features.is_empty()) else {
+            return region;
+        };
+        let limits = self.extent_limits(&part, alone);
+        let odds = features[limits.clone()].iter().map(|it| {
+            let belongs = model.probability(it).clamp(MARGIN, 1.0 - MARGIN);
+            (belongs / (1.0 - belongs)).ln()
+        });
+        let found = greatest_sum(odds);
+        if found.is_empty() {
+            return region;
+        }
+        let start = limits.start + found.start;
+        let found = start..self.completed(limits.start + found.end, part.end);
+        if found == part {
+            return region;
+        }
+        let resized = self.resized(region.clone(), &part, found);
+        if resized.points() < MIN_SCORE && region.points() >= MIN_SCORE {
+            region
+        } else {
+            resized
+        }
+    }
+
+    /// Returns where a plan whose estimated end is `end` really ends, at `most` at the latest: a
+    /// section is not separated from its heading, and text that refers to the steps belongs to
+    /// them.
+    fn completed(&self, mut end: usize, most: usize) -> usize {
+        let is_head =
+            |at: usize| self.elements[at].level().is_some() || self.elements[at].is_bold_line();
+        if is_head(end - 1) {
+            let next = (end..most).find(|at| is_head(*at));
+            end = next.unwrap_or(most).max(end);
+        }
+        let refers = |at: usize| {
+            self.elements[at].kind == ElementKind::Paragraph && self.refers_to_steps(at)
+        };
+        while end < most && refers(end) && !self.is_after(end) {
+            end += 1;
+        }
+        end
+    }
+}
+
+/// Returns the range of the numbers with the greatest positive sum; it is empty if there is none.
+pub(super) fn greatest_sum(numbers: impl Iterator<Item = f32>) -> Range<usize> {
+    let (mut best, mut range) = (0.0, 0..0);
+    let (mut sum, mut start) = (0.0, 0);
+    for (at, number) in numbers.enumerate() {
+        if sum <= 0.0 {
+            (sum, start) = (0.0, at);
+        }
+        sum += number;
+        if sum > best {
+            (best, range) = (sum, start..at + 1);
+        }
+    }
+    range
+}
