@@ -173,7 +173,7 @@ impl<'a> Payload<'a> {
     /// Decides what to do about the delivery.
     pub fn decide(self, facts: &AppIdentity) -> Decided {
         let (subject, decision) = match self.0 {
-            Parsed::Comment(read) => (read.subject(), comment::comment(&read, facts)),
+            Parsed::Comment(read) => (read.subject(), comment::comment(read, facts)),
             Parsed::Labeled { read, pull_request } => {
                 (read.subject(), labeled(&read, pull_request, facts))
             }

@@ -30,6 +30,7 @@ mod decision;
 mod details;
 mod element;
 mod extent;
+mod features;
 mod heading;
 mod likelihood;
 mod multipart;

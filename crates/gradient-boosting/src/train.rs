@@ -4,9 +4,9 @@ use crate::{MAX_NODES, MAX_VALUES, Model, Node, Tree, probability, score};
 
 /// Number of models whose scores are averaged. Each tries other values at each split, so their average
 /// is more reliable than any one of them.
-const MODELS: usize = 2;
+const MODELS: usize = 4;
 /// Number of trees of each of them.
-const TREES: usize = 500;
+const TREES: usize = 400;
 /// Share of a tree's score that is added.
 const LEARNING_RATE: f64 = 0.05;
 /// Maximum number of leaves of a tree.

@@ -1,7 +1,9 @@
 //! Features of a text, hashed into buckets.
 
+/// Number of bits of a bucket's number.
+const BITS: u32 = 17;
 /// Number of buckets. Features with the same bucket share their weights.
-pub const BUCKETS: usize = 1 << 16;
+pub const BUCKETS: usize = 1 << BITS;
 
 /// Longest sequence of characters that is a feature.
 const MAX_CHARS: usize = 5;
@@ -114,6 +116,5 @@ fn bucket(parts: &[&str]) -> u32 {
     for byte in bytes {
         hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     }
-    // BUCKETS is 2 to the power of 16.
-    (hash >> 16) ^ (hash & 0xffff)
+    (hash >> BITS) ^ (hash & ((1 << BITS) - 1))
 }

@@ -2,6 +2,7 @@
 //! boxes ticked in one of the bot's comments.
 
 use std::time::Duration;
+use std::{iter, mem};
 
 use super::payload::IssueComment;
 use super::{
@@ -30,7 +31,7 @@ are ignored";
 
 const UNCHANGED: &str = "the edit left the comment's text as it was";
 
-pub(super) fn comment(read: &IssueComment<'_>, facts: &AppIdentity) -> Decision {
+pub(super) fn comment(mut read: IssueComment<'_>, facts: &AppIdentity) -> Decision {
     let comment = &read.comment;
     let edited = match read.action.as_ref() {
         "created" => false,
@@ -42,8 +43,8 @@ pub(super) fn comment(read: &IssueComment<'_>, facts: &AppIdentity) -> Decision 
         .as_ref()
         .is_some_and(|app| app.id == facts.app_id);
     // This precedes the search for a slash, because answers to questions need none.
-    if edited && (by_our_app || is_ours(read, facts)) {
-        return ticked(read, facts);
+    if edited && (by_our_app || is_ours(&read, facts)) {
+        return ticked(&read, facts);
     }
     // Most comments contain no slash, so this cheap check comes first.
     if !comment.body.contains('/') {
@@ -55,14 +56,15 @@ pub(super) fn comment(read: &IssueComment<'_>, facts: &AppIdentity) -> Decision 
     if let Some(why) = unwelcome(&read.sender, facts) {
         return Decision::ignore(why);
     }
-    let found = if edited {
-        match added_by_edit(read) {
+    let mut found = if edited {
+        match added_by_edit(&read) {
             Ok(found) => found,
             Err(why) => return Decision::ignore(why),
         }
     } else {
         command::parse(&comment.body)
     };
+    found.truncate(MAX_COMMANDS);
     let Some(first) = found.first() else {
         return Decision::ignore(if markdown::too_complex(&comment.body) {
             TOO_COMPLEX
@@ -72,21 +74,24 @@ pub(super) fn comment(read: &IssueComment<'_>, facts: &AppIdentity) -> Decision 
     };
     let origin = Origin::Comment {
         id: comment.id,
-        text: comment.body.to_string(),
         url: comment.html_url.to_string(),
+        text: mem::take(&mut read.comment.body).into_owned(),
     };
-    let Some(bare) = bare(read, edited, first.command, origin) else {
+    let Some(bare) = bare(&read, edited, first.command, origin) else {
         return Decision::ignore(NO_INSTALLATION);
     };
+    // Each copy contains the whole comment. The last one is not a copy.
+    let bare = iter::repeat_n(bare, found.len());
+    let triggers = found.into_iter().zip(bare).map(|(found, bare)| Trigger {
+        command: found.command,
+        options: found.options,
+        guidance: found.guidance,
+        inline: found.inline,
+        ..bare
+    });
     Decision::Runs {
         action: if edited { "edited" } else { "created" },
-        triggers: together(found.into_iter().take(MAX_COMMANDS).map(|found| Trigger {
-            command: found.command,
-            options: found.options,
-            guidance: found.guidance,
-            inline: found.inline,
-            ..bare.clone()
-        })),
+        triggers: together(triggers),
     }
 }
 

@@ -11,6 +11,7 @@ use std::sync::LazyLock;
 use gradient_boosting::Model;
 
 use super::element::{Element, ElementKind};
+use super::features::{count, flag, ratio};
 use super::heading::Role;
 use super::region::{Region, Search};
 use super::score::MIN_SCORE;
@@ -245,20 +246,8 @@ fn kind(element: &Element) -> f32 {
     }
 }
 
-fn flag(is: bool) -> f32 {
-    f32::from(u8::from(is))
-}
-
-fn count(number: usize) -> f32 {
-    f32::from(u16::try_from(number).unwrap_or(u16::MAX))
-}
-
 fn difference(more: usize, less: usize) -> f32 {
     count(more.saturating_sub(less)) - count(less.saturating_sub(more))
-}
-
-fn ratio(part: usize, all: usize) -> f32 {
-    count(part) / count(all.max(1))
 }
 
 impl Search<'_> {

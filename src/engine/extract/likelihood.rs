@@ -13,6 +13,7 @@ use std::sync::LazyLock;
 use gradient_boosting::Model;
 
 use super::decision::{Case, FULL, MAX_ASKED};
+use super::features::{count, flag, ratio};
 use super::talk::Standing;
 use super::talk::stance::{Estimated, Stance};
 use super::{MIN_SCORE, Verdict};
@@ -27,7 +28,7 @@ const LIKELY: f32 = 0.6;
 const IN_QUESTION: f32 = 0.1;
 /// Minimum probability of another text in question, as a share of the likeliest one's, if that is
 /// at least [`LIKELY`].
-const CLOSE: f32 = 0.3;
+const CLOSE: f32 = 0.33;
 /// Probability of a meaning of a comment that is as good as none.
 const NOISE: f32 = 0.4;
 /// Number of the last posts that are considered separately.
@@ -377,10 +378,6 @@ impl Opinion {
     }
 }
 
-fn flag(is: bool) -> f32 {
-    f32::from(u8::from(is))
-}
-
 #[expect(clippy::cast_precision_loss, reason = "a rough number suffices")]
 fn number(number: i32) -> f32 {
     number as f32
@@ -389,15 +386,6 @@ fn number(number: i32) -> f32 {
 #[expect(clippy::cast_precision_loss, reason = "a rough number suffices")]
 fn number_of(number: u32) -> f32 {
     number as f32
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a rough number suffices")]
-fn count(number: usize) -> f32 {
-    number as f32
-}
-
-fn ratio(part: usize, all: usize) -> f32 {
-    count(part) / count(all).max(1.0)
 }
 
 #[cfg(test)]

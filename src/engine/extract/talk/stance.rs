@@ -33,6 +33,10 @@ const SURE: f32 = 0.9;
 const LEAD: f32 = 0.2;
 /// Minimum probability of an approval of the only plan, or of an open decision.
 const LIKELY: f32 = 0.8;
+/// Number of words at the start and at the end of a comment that are considered separately.
+const EDGE: usize = 5;
+/// Maximum number of words that mean something else if the plan's author writes them.
+const MAX_OWN: usize = 60;
 /// Weight of the features that depend on the plan, beside those of the words.
 const VIEW: f32 = 0.35;
 
@@ -253,6 +257,7 @@ pub(in crate::engine::extract) fn views(
         }
     }
     words.add_sequences(&sequence);
+    add_edges(&mut words, &sequence);
     let facts = Comment {
         source,
         text: &text,
@@ -260,6 +265,7 @@ pub(in crate::engine::extract) fn views(
         author: statement.post.author.as_ref().map(|author| author.id),
         opener,
         plans: live.len(),
+        authors: live.iter().map(|at| subjects[*at].author).collect(),
         newest: live.iter().map(|at| subjects[*at].post).max()?,
     };
     let plans = live
@@ -267,6 +273,11 @@ pub(in crate::engine::extract) fn views(
         .map(|at| {
             let mut view = Builder::default();
             add_context(&mut view, &subjects[*at], &facts);
+            if facts.wrote(subjects[*at].author) {
+                for token in tokens.iter().take(MAX_OWN) {
+                    view.add(&["own word", token.text]);
+                }
+            }
             if live.len() > 1 {
                 add_mentions(&mut view, &tokens, *at);
             }
@@ -330,8 +341,16 @@ struct Comment<'t> {
     opener: Option<u64>,
     /// Number of the plans.
     plans: usize,
+    /// Authors of the plans.
+    authors: Vec<Option<u64>>,
     /// Position of the newest plan.
     newest: usize,
+}
+
+impl Comment<'_> {
+    fn wrote(&self, account: Option<u64>) -> bool {
+        account.is_some() && self.author == account
+    }
 }
 
 /// A word or a punctuation mark.
@@ -445,24 +464,39 @@ fn is_mark(c: char) -> bool {
     matches!(c, '\u{900}'..='\u{903}' | '\u{93a}'..='\u{94f}')
 }
 
+/// Adds the words with which a comment begins and ends.
+fn add_edges(words: &mut Builder, sequence: &[&str]) {
+    let first = &sequence[..sequence.len().min(EDGE)];
+    let last = &sequence[sequence.len().saturating_sub(EDGE)..];
+    for (place, part) in [("start", first), ("end", last)] {
+        for word in part {
+            words.add(&[place, word]);
+        }
+        for pair in part.windows(2) {
+            words.add(&[place, pair[0], pair[1]]);
+        }
+    }
+}
+
 /// Adds where the comment is, who wrote it and how long it is.
 fn add_context(view: &mut Builder, subject: &Subject, comment: &Comment<'_>) {
     let yes = |it: bool| if it { "yes" } else { "no" };
-    let wrote = |account: Option<u64>| account.is_some() && comment.author == account;
     let number = if comment.plans > 1 { "several" } else { "one" };
     let length = match comment.text.len() {
         0..40 => "short",
         40..200 => "medium",
         _ => "long",
     };
-    let own = yes(wrote(subject.author));
+    let is_own = comment.wrote(subject.author);
+    let is_rival = !is_own && comment.authors.iter().any(|it| comment.wrote(*it));
     view.add(&["plans", number]);
     // Several copies have more weight.
     for copy in ["1", "2", "3", "4", "5", "6"] {
         view.add(&["source", comment.source.name(), number, copy]);
     }
-    view.add(&["own", own, number]);
-    view.add(&["opener", yes(wrote(comment.opener)), number]);
+    view.add(&["own", yes(is_own), number]);
+    view.add(&["rival", yes(is_rival), number]);
+    view.add(&["opener", yes(comment.wrote(comment.opener)), number]);
     view.add(&["length", length, number]);
     view.add(&["newest", yes(subject.post == comment.newest), number]);
     view.add(&["next", yes(subject.post + 1 == comment.position), number]);
