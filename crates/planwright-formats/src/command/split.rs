@@ -142,7 +142,8 @@ fn untitled(
 fn start(comment: &str, following: &[Block], next: usize, end: usize) -> Option<Plan> {
     // A title right below the command is part of the command's own paragraph.
     let own = following.first().map_or(end, |block| block.span.start);
-    if own > next && title(&comment[next..own], &comment[next..end]) {
+    let below = comment.get(next..own).unwrap_or_default();
+    if !below.trim().is_empty() && title(below, &comment[next..end]) {
         return Some(Plan::From(next));
     }
     for (index, block) in following.iter().enumerate() {
