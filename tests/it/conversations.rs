@@ -65,7 +65,7 @@ fn the_right_plan_is_chosen_as_often_as_before() {
     );
     let new = tally(&found, "new");
     assert!(
-        share(new.right, new.all) >= 695 && share(new.wrong, new.all) <= 85,
+        share(new.right, new.all) >= 705 && share(new.wrong, new.all) <= 70,
         "{} of {}, {} wrong",
         new.right,
         new.all,
