@@ -266,10 +266,13 @@ impl Search<'_> {
     }
 
     /// Returns the blocks of a region, and the features of all blocks in the order of [`FEATURES`].
-    /// There are none if the extent is not estimated.
+    /// There are none if the extent is left to the rules: in very long posts, in posts that are plan
+    /// documents, and without steps.
     pub(super) fn extent_features(&self, region: &Region) -> (Range<usize>, Vec<Vec<f32>>) {
         let part = self.blocks_of(region);
-        if self.elements.len() > MAX_BLOCKS || !front_matter::split(self.text).0.is_empty() {
+        let is_document = !front_matter::split(self.text).0.is_empty()
+            || region.whole && self.role(part.start) == Role::Title;
+        if self.elements.len() > MAX_BLOCKS || is_document {
             return (part, Vec::new());
         }
         let steps: Vec<Steps<'_>> = self
@@ -289,6 +292,10 @@ impl Search<'_> {
             .filter(|it| it.series.blocks.start >= part.start && it.series.blocks.end <= part.end)
             .max_by_key(|it| it.rank)
             .map(|it| it.series);
+        // Without steps, there is nothing to go by.
+        if main.is_none() {
+            return (part, Vec::new());
+        }
         let features = |at| {
             let view = View {
                 search: self,
