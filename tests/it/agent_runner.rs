@@ -122,7 +122,17 @@ impl Rig {
 
     /// One turn from start to end.
     async fn turn(&self) -> Report {
-        let agent = self.open().unwrap();
+        // A program that another test is starting has a copy of the lock of the last turn until it is
+        // executed.
+        let mut opened = self.open();
+        for _ in 0..100_000 {
+            if !matches!(opened, Err(OpenError::InUse(_))) {
+                break;
+            }
+            tokio::task::yield_now().await;
+            opened = self.open();
+        }
+        let agent = opened.unwrap();
         turn(&agent, &self.task("the prompt")).await
     }
 }
