@@ -213,7 +213,7 @@ mod tests {
         );
         assert_eq!(
             error(&[1, 2, 3, 4, 5], 1).to_string(),
-            "a model of 65540 bytes was expected, not one of 5 bytes"
+            "a model of 131076 bytes was expected, not one of 5 bytes"
         );
         assert_eq!(
             error(&vec![0; 4 + BUCKETS], 1).to_string(),
