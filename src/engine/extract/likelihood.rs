@@ -19,7 +19,7 @@ use super::talk::stance::{Estimated, Stance};
 use super::{MIN_SCORE, Verdict};
 use crate::engine::model::candidate::Reason;
 
-/// Minimum probability that any of the texts is the plan: otherwise there is none.
+/// Minimum sum of the probabilities of all texts: below it, none of them is saved.
 const POSSIBLE: f32 = 0.5;
 /// From this probability on, other texts are compared with the likeliest one by [`CLOSE`]; below it,
 /// by [`IN_QUESTION`].
