@@ -35,6 +35,7 @@ mod heading;
 mod likelihood;
 mod multipart;
 mod numbering;
+mod plausibility;
 mod posts;
 mod reference;
 mod region;
@@ -61,6 +62,7 @@ use crate::formats::plan::document::strip_notes;
 use crate::formats::plan::title::own_title;
 use element::{Element, elements};
 use heading::Role;
+use plausibility::PLAUSIBLE;
 use region::{Region, Title};
 
 pub use posts::{Ignored, LeftOut, unsearched};
@@ -154,6 +156,8 @@ struct Found {
     title: Title,
     /// The paragraph that announces the plan and is not part of it, or an empty text.
     announcement: String,
+    /// Probability that the text is a plan at all (`plausibility.rs`).
+    plausibility: f32,
 }
 
 /// The part of a multi-part plan that a text claims to be.
@@ -206,7 +210,7 @@ impl Found {
     }
 
     fn good(&self) -> bool {
-        self.candidate.score >= MIN_SCORE
+        self.candidate.score >= MIN_SCORE || self.plausibility >= PLAUSIBLE
     }
 
     /// Returns whether one of the reasons for the score meets `condition`.
@@ -293,6 +297,28 @@ impl Scan {
             }
         }
         (found, unconfirmed)
+    }
+
+    /// Returns all candidates of trusted authors, with what the model for texts considers
+    /// (`extract/plausibility.rs`), unless the command refers to one of them.
+    #[cfg(test)]
+    pub(crate) fn plausible(
+        mut self,
+        thread: &Conversation,
+        trust: &Trust,
+    ) -> Vec<(Candidate, Vec<f32>)> {
+        if self.inline.is_some() || self.pointer.is_some() {
+            return Vec::new();
+        }
+        let (found, _) = self.trusted(trust);
+        found
+            .into_iter()
+            .filter(|it| !it.candidate.text.trim().is_empty())
+            .map(|it| {
+                let features = plausibility::features(&it, thread);
+                (it.candidate, features)
+            })
+            .collect()
     }
 
     /// Returns the candidates that are compared with each other, with what the model for them
@@ -405,8 +431,12 @@ pub fn scan(thread: &Conversation, trigger: &Trigger) -> Scan {
         candidate.url = own_comment.map(|(_, _, url)| url.clone());
         candidate
     });
+    let mut found = multipart::joined(found);
+    for it in &mut found {
+        it.plausibility = plausibility::plausibility(it, thread);
+    }
     Scan {
-        found: multipart::joined(found),
+        found,
         parsed,
         inline,
         left_out,
@@ -470,6 +500,7 @@ fn in_post(text: &str, elements: &[Element], post: Option<u64>) -> Vec<Found> {
         detail: false,
         title: Title::Own,
         announcement: String::new(),
+        plausibility: 0.0,
     };
     let mut plans = plans_in_blocks(text);
     plans.retain(|plan| !plan.trim().is_empty());

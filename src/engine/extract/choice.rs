@@ -7,6 +7,7 @@ use std::ops::Range;
 use super::context::score_context;
 use super::decision::{Case, FULL, UNSUPPORTED};
 use super::element::{Element, ElementKind, elements};
+use super::plausibility::CONSIDERED;
 use super::reference::{
     Subject, by_name, from_quote, named, overlap, telling_lines, telling_words, unquoted,
 };
@@ -101,7 +102,9 @@ pub(super) fn rate(
     found.retain(|it| !it.candidate.text.trim().is_empty());
     let (mut good, mut rest): (Vec<Found>, Vec<Found>) = found.into_iter().partition(|it| {
         let post = thread.posts.get(it.position()).and_then(|post| post.id);
-        it.candidate.score >= POSSIBLE || post.is_some_and(|id| linked.contains(&id))
+        it.candidate.score >= POSSIBLE
+            || it.plausibility >= CONSIDERED
+            || post.is_some_and(|id| linked.contains(&id))
     });
     if good.len() > MAX_WEIGHED {
         good.sort_by_key(|it| Reverse((it.candidate.score, it.position())));

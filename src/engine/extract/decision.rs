@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::context::OPENING;
+use super::plausibility::PLAUSIBLE;
 use super::reference::Subject;
 use super::talk::Standing;
 use super::talk::stance::Estimated;
@@ -98,6 +99,13 @@ impl Case<'_> {
         };
         self.subjects[*one].author != self.subjects[*other].author
             && self.strengths[*other] >= MIN_SCORE - RIVAL
+    }
+
+    /// Whether the form of the text alone makes it a plan.
+    pub(super) fn is_plausible(&self, at: usize) -> bool {
+        self.good
+            .get(at)
+            .is_some_and(|it| it.plausibility >= PLAUSIBLE)
     }
 
     /// Whether nobody supports the text and its form alone does not suffice.

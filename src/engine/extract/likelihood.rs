@@ -55,8 +55,13 @@ struct View<'a> {
 type Feature = fn(&View<'_>) -> f32;
 
 /// What the model considers.
-const FEATURES: [(&str, Feature); 50] = [
+const FEATURES: [(&str, Feature); 52] = [
     // The text.
+    ("plausibility", |it| it.case.good[it.at].plausibility),
+    ("lead of the plausibility", |it| {
+        let plausibility = |at: usize| it.case.good[at].plausibility;
+        plausibility(it.at) - it.best_other(plausibility)
+    }),
     ("score", |it| number(it.score(it.at))),
     ("lead of the score", |it| {
         number(it.score(it.at)) - it.best_other(|at| number(it.score(at)))
@@ -209,7 +214,7 @@ pub(super) fn decide(
     };
     let may_be_saved = |at: usize| {
         by_rules.iter().take(among).any(|it| *it == at)
-            || case.strengths[at] >= MIN_SCORE && !case.is_answer(at)
+            || (case.strengths[at] >= MIN_SCORE || case.is_plausible(at)) && !case.is_answer(at)
     };
     let mut order: Vec<usize> = (0..likelihoods.len()).collect();
     order.sort_by(|one, other| likelihoods[*other].total_cmp(&likelihoods[*one]));

@@ -23,6 +23,11 @@ use chrono::DateTime;
 
 const BOT: u64 = 7;
 
+/// Replaces the model for texts in this thread.
+pub(crate) fn set_held_out(model: Option<gradient_boosting::Model>) {
+    plausibility::HELD_OUT.set(model);
+}
+
 fn actor(login: &str) -> Actor {
     Actor {
         id: if login == "planwright[bot]" {

@@ -14,7 +14,7 @@ use rand::seq::SliceRandom as _;
 use rand::{RngExt as _, SeedableRng as _};
 use url::Url;
 
-use super::{ask, check_all, furnish, seed};
+use super::{SEED, ask, check_all, furnish, seed};
 use crate::support::postgres::{self, Server};
 use crate::support::preload;
 use crate::support::system::{Options, System};
@@ -24,6 +24,8 @@ const PROCESSES: usize = 3;
 const INSTALLATIONS: usize = 20;
 /// How often the server crashes.
 const CRASHES: usize = 2;
+/// Number of commands before processor time is measured.
+const WARM_UP: usize = 60;
 /// What a process logs when it has noticed that it lost the lease of a run.
 const LOST: &str = "run is released when its lease expires";
 
@@ -99,6 +101,54 @@ async fn every_acknowledged_command_is_reported_exactly_once_by_three_processes(
 #[ignore = "takes minutes: cargo test --test it two_thousand_commands -- --ignored --nocapture"]
 async fn two_thousand_commands_are_reported_exactly_once_by_three_processes() {
     storm(2_000, 6).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "a measurement: cargo test --release --test it processor_time -- --ignored --nocapture"]
+async fn the_processor_time_of_a_command_on_three_processes_is_close_to_that_on_one() {
+    const ROUNDS: usize = 5;
+    const COMMANDS: usize = 400;
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let mut ratios = Vec::new();
+    for _ in 0..ROUNDS {
+        let one = processor_time(&server, 1, COMMANDS).await;
+        let several = processor_time(&server, PROCESSES, COMMANDS).await;
+        println!("{one:.2} ms a command on one process, {several:.2} ms on {PROCESSES}");
+        ratios.push(several / one);
+    }
+    ratios.sort_by(f64::total_cmp);
+    let median = ratios[ROUNDS / 2];
+    println!("median of the ratios: {median:.2}");
+    assert!(median <= 1.3, "{ratios:.2?}");
+}
+
+/// Returns the processor time that `processes` processes together need for a command, in
+/// milliseconds, while `count` of them are done.
+async fn processor_time(server: &Server, processes: usize, count: usize) -> f64 {
+    let database = postgres::database_on(server.url()).await;
+    postgres::open(&database).await.close().await;
+    let system = System::with(Options {
+        postgres: Some((database, processes)),
+        ..Options::default()
+    })
+    .await;
+    let mut places = furnish(&system, INSTALLATIONS);
+    places.retain(|(_, _, has_plan)| *has_plan);
+    let mut random = StdRng::seed_from_u64(SEED);
+    // What a process does once is not counted.
+    for _ in 0..WARM_UP {
+        ask(&system, &mut random, &places);
+    }
+    system.logged_times("run ended", WARM_UP).await;
+    let before = system.processor_time();
+    for _ in 0..count {
+        ask(&system, &mut random, &places);
+    }
+    system.logged_times("run ended", WARM_UP + count).await;
+    let took = system.processor_time() - before;
+    took.as_secs_f64() * 1_000.0 / count as f64
 }
 
 /// Lets `count` commands come while the server crashes twice and each other fault happens `each`

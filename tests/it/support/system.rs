@@ -509,6 +509,27 @@ impl System {
         Some(kilobytes * 1024)
     }
 
+    /// Returns the processor time that the bot's processes have used, those that run.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn processor_time(&self) -> Duration {
+        let ids = self
+            .bots
+            .iter()
+            .flatten()
+            .filter_map(|(child, _)| child.id());
+        ids.map(|id| {
+            let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
+            // The fields behind the name, which is in parentheses (proc_pid_stat(5)): `utime` and
+            // `stime` are the 14th and the 15th field of all.
+            let (_, fields) = stat.rsplit_once(')').unwrap();
+            let fields = fields.split_whitespace().skip(11).take(2);
+            let ticks: u64 = fields.map(|it| it.parse::<u64>().unwrap()).sum();
+            Duration::from_secs(ticks)
+                / u32::try_from(rustix::param::clock_ticks_per_second()).unwrap()
+        })
+        .sum()
+    }
+
     /// Returns the folder of the bot's agents. It occurs in the environment of all their processes.
     pub(crate) fn agents(&self) -> String {
         format!("{}/planwright-agent/", self.folder.path().display())

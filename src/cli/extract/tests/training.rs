@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,8 +15,8 @@ use crate::cli::extract::evaluate::{
 };
 use crate::cli::extract::{Input, read};
 use crate::cli::input;
-use crate::engine::extract::scan;
-use crate::engine::extract::tests::{extents, remarks};
+use crate::engine::extract::tests::{extents, remarks, set_held_out};
+use crate::engine::extract::{MIN_SCORE, scan};
 use crate::engine::model::candidate::Candidate;
 
 /// Folders of conversations that the model is trained with.
@@ -75,6 +76,44 @@ fn blocks() -> Vec<Example> {
     found
 }
 
+/// Returns an example for each part of a post that could be a plan, with the name of the
+/// conversation.
+fn texts() -> Vec<(String, Example)> {
+    let plans = remarks::plans();
+    let mut found = Vec::new();
+    for (name, text) in files() {
+        let input = read(&name, &text).unwrap();
+        let wanted = expected(&input.labels).unwrap();
+        let labelled = plans.get(&name);
+        let scan = scan(&input.thread, &input.trigger);
+        for (candidate, values) in scan.plausible(&input.thread, &input.trust) {
+            let own = numbers(&candidate, &input);
+            let is_labelled = |plans: &HashSet<String>| own.split('+').any(|it| plans.contains(it));
+            let is_plan = is_plan(&candidate, &input, &wanted, false)
+                || matches!(wanted, Expected::Unclear) && is_in_question(&candidate, &input)
+                || labelled.is_some_and(is_labelled);
+            // Without labels, nobody has said whether the other texts are plans.
+            let weight = match (&wanted, candidate.score >= MIN_SCORE) {
+                _ if is_plan || labelled.is_some() => 1.0,
+                (Expected::None, false) => 1.0,
+                (Expected::None, true) => 0.3,
+                (_, false) => 0.5,
+                (_, true) => continue,
+            };
+            let target = f32::from(u8::from(is_plan));
+            found.push((
+                name.clone(),
+                Example {
+                    values,
+                    target,
+                    weight,
+                },
+            ));
+        }
+    }
+    found
+}
+
 /// Returns an example for each text that is compared with others in the conversations of [`FOLDERS`]
 /// and below the plans of `fixtures/remarks`.
 fn candidates() -> Vec<Example> {
@@ -86,13 +125,20 @@ fn candidates() -> Vec<Example> {
     // What a model says about comments that it was trained with is better than what it will say
     // about others.
     let mut found = Vec::new();
+    let texts = texts();
     remarks::with_held_out_models(|part| {
+        let others = texts
+            .iter()
+            .filter(|(name, _)| remarks::part_of(name) != part);
+        let others: Vec<Example> = others.map(|(_, example)| example.clone()).collect();
+        set_held_out(Some(train(&others)));
         for (group, text, weight) in &conversations {
             if remarks::part_of(group) == part {
                 found.extend(in_conversation(group, text, *weight));
             }
         }
     });
+    set_held_out(None);
     found
 }
 
@@ -185,6 +231,12 @@ fn check(file: &str, examples: &[Example]) {
 #[test]
 fn the_model_for_extents_is_the_one_that_the_labelled_conversations_give() {
     check("extent.trees", &blocks());
+}
+
+#[test]
+fn the_model_for_texts_is_the_one_that_the_labelled_conversations_give() {
+    let examples: Vec<Example> = texts().into_iter().map(|(_, example)| example).collect();
+    check("plausibility.trees", &examples);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! How well comments below plans are understood, in nineteen languages, and the training of the
 //! model for them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -262,6 +262,20 @@ pub(crate) fn with_held_out_models(mut then: impl FnMut(usize)) {
         then(part);
     }
     HELD_OUT.set(None);
+}
+
+/// Returns the numbers of the posts with plans, for each conversation whose comments are labelled.
+pub(crate) fn plans() -> HashMap<String, HashSet<String>> {
+    let mut plans: HashMap<String, HashSet<String>> = HashMap::new();
+    for line in read(&fixture("remarks/conversations.tsv")).lines() {
+        let [file, _, labels] = line.split('\t').collect::<Vec<_>>()[..] else {
+            panic!("not three columns: {line}");
+        };
+        let numbers = labels.split(' ').filter_map(|label| label.split_once('='));
+        let numbers = numbers.map(|(number, _)| number.to_owned());
+        plans.entry(file.to_owned()).or_default().extend(numbers);
+    }
+    plans
 }
 
 /// Returns labelled conversations of two or three posts made of the labelled comments and the plans

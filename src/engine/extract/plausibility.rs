@@ -1,0 +1,282 @@
+//! Estimates whether a text is a plan at all, whatever people said about it, with a model that was
+//! trained on the labelled conversations of `fixtures/conversations`.
+//!
+//! The points of `score.rs` are one piece of evidence. The model also looks at the form of the text
+//! and at the phrases of the vocabulary in it, so that plans in unusual forms, such as a paragraph
+//! of sentences, are compared with others although they have few points.
+
+use std::sync::LazyLock;
+
+use gradient_boosting::Model;
+
+use super::Found;
+use super::element::{Element, ElementKind, elements};
+use super::features::{count, flag, ratio};
+use super::heading::{Role, role};
+use super::score::is_other_label;
+use super::sentences::split_sentences;
+use super::series::{Form, Series, Voice, series};
+use crate::engine::model::conversation::Conversation;
+use crate::formats::vocabulary::{Class, Phrases, fold};
+
+/// Maximum length of a text whose phrases are counted, in bytes; the rest is not read.
+const MAX_READ: usize = 20_000;
+
+/// Minimum probability of a text that is saved without a question.
+pub(super) const PLAUSIBLE: f32 = 0.5;
+/// Minimum probability of a text that is compared with others.
+pub(super) const CONSIDERED: f32 = 0.15;
+
+/// Phrases that are counted in the text.
+const CLASSES: [Class; 30] = [
+    Class::Plan,
+    Class::Proposal,
+    Class::Step,
+    Class::Lead,
+    Class::Section,
+    Class::Other,
+    Class::First,
+    Class::Next,
+    Class::Last,
+    Class::Action,
+    Class::Done,
+    Class::Approve,
+    Class::Choose,
+    Class::Reject,
+    Class::Withdraw,
+    Class::Replace,
+    Class::Amend,
+    Class::Contrast,
+    Class::Negation,
+    Class::Undecided,
+    Class::Mine,
+    Class::Theirs,
+    Class::Me,
+    Class::HowTo,
+    Class::Want,
+    Class::Aside,
+    Class::Advice,
+    Class::Finished,
+    Class::Solved,
+    Class::Operate,
+];
+
+/// The trained model. A test trains it anew.
+static MODEL: LazyLock<Option<Model>> = LazyLock::new(|| {
+    let model = Model::from_bytes(include_bytes!("plausibility.trees")).ok()?;
+    (model.values() == FEATURES.len() + CLASSES.len()).then_some(model)
+});
+
+#[cfg(test)]
+thread_local! {
+    /// Replaces the model in this thread.
+    pub(super) static HELD_OUT: std::cell::RefCell<Option<Model>> =
+        const { std::cell::RefCell::new(None) };
+}
+
+/// A text with what the model considers.
+struct View<'a> {
+    found: &'a Found,
+    thread: &'a Conversation,
+    elements: &'a [Element],
+    main: Option<&'a (Series, Voice)>,
+    series: &'a [(Series, Voice)],
+    sentences: usize,
+    questions: usize,
+}
+
+/// A property of a text.
+type Feature = fn(&View<'_>) -> f32;
+
+/// What the model considers, besides [`CLASSES`].
+const FEATURES: [(&str, Feature); 36] = [
+    ("score", |it| number(it.found.candidate.score)),
+    ("opening text", |it| flag(it.found.position() == 0)),
+    ("share of the posts before it", |it| {
+        ratio(it.found.position(), it.thread.posts.len())
+    }),
+    ("by a program", |it| {
+        flag(it.found.author.as_ref().is_some_and(|it| it.bot))
+    }),
+    ("share of the post", |it| {
+        let post = it.thread.posts.get(it.found.position());
+        post.map_or(1.0, |post| ratio(it.text().len(), post.body.len()))
+    }),
+    ("characters", |it| {
+        (count(it.text().chars().count()) + 1.0).ln()
+    }),
+    ("blocks", |it| count(it.elements.len())),
+    ("sentences", |it| count(it.sentences)),
+    ("share of questions", |it| ratio(it.questions, it.sentences)),
+    ("words of a sentence", |it| {
+        let words = it
+            .elements
+            .iter()
+            .map(|it| it.text.split_whitespace().count());
+        ratio(words.sum(), it.sentences)
+    }),
+    ("headings", |it| it.number(|it| it.level().is_some())),
+    ("bold lines", |it| it.number(Element::is_bold_line)),
+    ("lists", |it| {
+        it.number(|it| matches!(it.kind, ElementKind::List { .. }))
+    }),
+    ("tables", |it| {
+        it.number(|it| matches!(it.kind, ElementKind::Table(_)))
+    }),
+    ("share of code", |it| {
+        it.share(|it| matches!(it.kind, ElementKind::Code(_)))
+    }),
+    ("share of quotes", |it| {
+        it.share(|it| matches!(it.kind, ElementKind::Quote))
+    }),
+    ("share of paragraphs", |it| {
+        it.share(|it| matches!(it.kind, ElementKind::Paragraph))
+    }),
+    ("code spans", |it| {
+        count(it.elements.iter().map(|it| it.code_spans.len()).sum())
+    }),
+    ("titles", |it| it.roles(Role::Title)),
+    ("sections", |it| it.roles(Role::Section)),
+    ("phases", |it| it.roles(Role::Phase)),
+    ("sections of other documents", |it| it.roles(Role::Other)),
+    ("other headings", |it| it.roles(Role::Unknown)),
+    ("labels of other documents", |it| it.number(is_other_label)),
+    ("labels", |it| {
+        it.number(|it| {
+            it.kind == ElementKind::Paragraph && it.text.find([':', '：']).is_some_and(|at| at < 30)
+        })
+    }),
+    ("form of the steps", |it| {
+        it.main.map_or(-1.0, |(main, _)| form(main.form))
+    }),
+    ("steps", |it| {
+        it.main.map_or(0.0, |(main, _)| count(main.count))
+    }),
+    ("numbered", |it| {
+        it.main.map_or(0.0, |(main, _)| flag(main.numbered))
+    }),
+    ("steps of all series", |it| {
+        count(it.series.iter().map(|(it, _)| it.count).sum())
+    }),
+    ("share of actions", |it| it.per_step(|voice| voice.actions)),
+    ("share of finished steps", |it| {
+        it.per_step(|voice| voice.done)
+    }),
+    ("share of wishes", |it| it.per_step(|voice| voice.wants)),
+    ("share of operations", |it| {
+        it.per_step(|voice| voice.operations)
+    }),
+    ("characters of a step", |it| {
+        it.per_step(|voice| voice.characters)
+    }),
+    ("share of ticked steps", |it| {
+        it.main
+            .map_or(0.0, |(main, _)| ratio(main.ticked, main.count))
+    }),
+    ("ends with a question", |it| {
+        let last = it.elements.last();
+        flag(last.is_some_and(|it| it.text.trim_end().ends_with(['?', '？'])))
+    }),
+];
+
+impl View<'_> {
+    fn text(&self) -> &str {
+        &self.found.candidate.text
+    }
+
+    fn number(&self, is: impl Fn(&Element) -> bool) -> f32 {
+        count(self.elements.iter().filter(|it| is(it)).count())
+    }
+
+    fn share(&self, is: impl Fn(&Element) -> bool) -> f32 {
+        let bytes = self.elements.iter().filter(|it| is(it));
+        ratio(bytes.map(|it| it.span.len()).sum(), self.text().len())
+    }
+
+    fn roles(&self, wanted: Role) -> f32 {
+        self.number(|it| (it.level().is_some() || it.is_bold_line()) && role(it) == wanted)
+    }
+
+    fn per_step(&self, of: fn(&Voice) -> usize) -> f32 {
+        self.main.map_or(0.0, |(main, voice)| {
+            ratio(of(voice), main.steps.len().min(Voice::MAX_STEPS))
+        })
+    }
+}
+
+fn form(form: Form) -> f32 {
+    match form {
+        Form::Numbered => 7.0,
+        Form::Tasks => 6.0,
+        Form::Table => 5.0,
+        Form::Headings => 4.0,
+        Form::Bold => 3.0,
+        Form::Lines => 2.0,
+        Form::Bullets => 1.0,
+        Form::Sentences => 0.0,
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a rough number suffices")]
+fn number(number: i32) -> f32 {
+    number as f32
+}
+
+/// Returns the features of a candidate in the order of [`FEATURES`] and [`CLASSES`].
+pub(super) fn features(found: &Found, thread: &Conversation) -> Vec<f32> {
+    let text = &found.candidate.text;
+    let elements = elements(text);
+    let series: Vec<(Series, Voice)> = series(&elements)
+        .into_iter()
+        .map(|it| {
+            let voice = it.voice();
+            (it, voice)
+        })
+        .collect();
+    let mut end = text.len().min(MAX_READ);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let folded = fold(&text[..end]);
+    let sentences = split_sentences(&folded);
+    let view = View {
+        found,
+        thread,
+        elements: &elements,
+        main: series.iter().max_by_key(|(it, voice)| it.rank(voice)),
+        series: &series,
+        sentences: sentences.len(),
+        questions: sentences
+            .iter()
+            .filter(|it| it.trim_end().ends_with(['?', '？']))
+            .count(),
+    };
+    let phrases = Phrases::of(&folded);
+    let words = folded.chars().count() / 6 + 1;
+    FEATURES
+        .iter()
+        .map(|(_, feature)| feature(&view))
+        .chain(
+            CLASSES
+                .iter()
+                .map(|class| ratio(100 * phrases.all(*class).count(), words)),
+        )
+        .collect()
+}
+
+/// Returns the probability that a candidate is a plan at all; 0 without points.
+pub(super) fn plausibility(found: &Found, thread: &Conversation) -> f32 {
+    if found.candidate.score <= 0 {
+        return 0.0;
+    }
+    let features = features(found, thread);
+    #[cfg(test)]
+    if let Some(held_out) =
+        HELD_OUT.with_borrow(|model| model.as_ref().map(|it| it.probability(&features)))
+    {
+        return held_out;
+    }
+    MODEL
+        .as_ref()
+        .map_or(0.0, |model| model.probability(&features))
+}
