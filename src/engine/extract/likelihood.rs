@@ -236,7 +236,9 @@ pub(super) fn decide(
     asked.retain(|at| likelihoods[*at] >= least && (is_replaced(first) || !is_replaced(*at)));
     asked.truncate(MAX_ASKED);
     if asked.len() < 2 || !asked.iter().any(|at| may_be_saved(*at)) {
-        let verdict = if may_be_saved(first) {
+        // Somebody turned it down, according to the rules.
+        let doubted = case.standing[first].gone() && best < LIKELY;
+        let verdict = if may_be_saved(first) && !doubted {
             Verdict::Plan
         } else {
             Verdict::None

@@ -182,7 +182,7 @@ fn a_plan_can_be_withdrawn_and_rejected_in_many_words() {
         "Let me say this before I forget.",
     ] {
         assert_ne!(
-            by_rules(&text("henriette", said)),
+            outcome(&text("henriette", said)),
             Outcome::Nothing,
             "{said}"
         );
