@@ -60,7 +60,7 @@ use crate::formats::block;
 use crate::formats::command::{Pointer, read_options, without_commands};
 use crate::formats::plan::document::strip_notes;
 use crate::formats::plan::title::own_title;
-use element::{Element, elements};
+use element::{Element, ElementKind, elements};
 use heading::Role;
 use plausibility::PLAUSIBLE;
 use region::{Region, Title};
@@ -615,6 +615,25 @@ fn titled(source: Source, text: String) -> Candidate {
 fn add(candidate: &mut Candidate, points: i32, why: impl Into<Reason>) {
     candidate.score = candidate.score.saturating_add(points);
     candidate.reasons.push((points, why.into()));
+}
+
+/// Returns the text directly below a plan in its post that was not taken to be part of it, unless it
+/// is addressed to the reader or belongs to another section.
+pub fn remark_below<'p>(post: &'p str, plan: &str) -> Option<&'p str> {
+    let end = post.find(plan)? + plan.len();
+    let elements = elements(post);
+    let search = region::Search::new(post, &elements);
+    let below = elements.partition_point(|it| it.span.start < end);
+    let remark = (below..elements.len())
+        .take_while(|at| elements[*at].level().is_none())
+        .find(|at| {
+            let is_text = matches!(
+                elements[*at].kind,
+                ElementKind::Paragraph | ElementKind::List { .. } | ElementKind::Table(_)
+            );
+            is_text && !search.is_after(*at)
+        })?;
+    post.get(elements[remark].span.clone())
 }
 
 /// Returns the plans in the blocks of a text, without the notes appended by the bot.

@@ -65,7 +65,7 @@ fn the_right_plan_is_chosen_as_often_as_before() {
     );
     let new = tally(&found, "new");
     assert!(
-        share(new.right, new.all) >= 705 && share(new.wrong, new.all) <= 70,
+        share(new.right, new.all) >= 715 && share(new.wrong, new.all) <= 45,
         "{} of {}, {} wrong",
         new.right,
         new.all,
@@ -74,7 +74,7 @@ fn the_right_plan_is_chosen_as_often_as_before() {
     let test = tally(&found, "test");
     assert!(test.all >= 150, "{}", test.all);
     assert!(
-        share(test.right, test.all) >= 845,
+        share(test.right, test.all) >= 860,
         "{} of {}",
         test.right,
         test.all

@@ -354,6 +354,33 @@ async fn a_plan_in_two_comments_is_saved_as_one() {
 }
 
 #[tokio::test]
+async fn a_remark_below_the_plan_is_left_out_and_the_report_says_so() {
+    let note = "> What follows the plan in its post was taken for a remark and not saved: ";
+    for (below, said) in [
+        ("The old reports stay in the archive.", true),
+        ("What do you think?", false),
+        ("Out of scope: PDF.", false),
+    ] {
+        let rig = rig().await;
+        rig.forge
+            .open(HERE, "Reports as CSV", &["Customers ask for it."]);
+        let steps = SERVER.split_once("\n\n").unwrap().1.trim_end();
+        let post = format!("{steps}\n\n{below}");
+        rig.forge.post(HERE, bob(), "MEMBER", &post);
+        rig.forge
+            .post(HERE, bob(), "MEMBER", "Agreed, let's do it.");
+        let run = command(&rig, "/save-plan").await;
+        assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
+        let shown = status(&rig).contains(&format!("{note}`{below}`"));
+        assert_eq!(shown, said, "{}", status(&rig));
+        let document = document(&rig);
+        let (plan, notes) = document.split_once("## Notes").unwrap();
+        assert_eq!(plan.contains(below), below.starts_with("Out"), "{plan}");
+        assert_eq!(notes.contains(below), said, "{notes}");
+    }
+}
+
+#[tokio::test]
 async fn the_agent_chooses_and_its_choice_is_verified_by_the_text_it_keeps() {
     let body = SERVER.split_once("\n\n").unwrap().1;
     let enriched = format!(

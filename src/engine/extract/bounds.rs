@@ -1,13 +1,19 @@
 //! Determines where a plan begins and ends in a post: which blocks around its steps belong to it.
 
-use super::element::ElementKind;
+use super::element::{Element, ElementKind};
 use super::heading::Role;
 use super::numbering::mentions_step;
 use super::region::Search;
+use super::score::is_other_label;
 use super::sentences::split_sentences;
 use super::series::Form;
 use crate::formats::plan::title::{descriptive_title, plain_title};
 use crate::formats::vocabulary::Class;
+
+/// Maximum number of words of a label such as `Goal:`.
+const MAX_LABEL_WORDS: usize = 2;
+/// Maximum length of such a label, in characters.
+const MAX_LABEL: usize = 20;
 
 impl Search<'_> {
     /// Returns the start of the bold line or sentence that introduces the steps, or of a title
@@ -35,6 +41,7 @@ impl Search<'_> {
                     || title
                     || above.is_bold_line()
                     || label
+                    || is_labelled(above) && !self.is_before(from - 1, self.elements.len())
                     || self.names(from - 1))
                     && !self.is_command(from - 1)
             };
@@ -294,6 +301,23 @@ impl Search<'_> {
             .find(ends)
             .unwrap_or(self.elements.len())
     }
+}
+
+/// Whether the block is a paragraph such as `Goal: the start takes at most a second.`
+pub(super) fn is_labelled(element: &Element) -> bool {
+    let text = element.text.trim();
+    element.kind == ElementKind::Paragraph
+        && !is_other_label(element)
+        && text.split_once([':', '：']).is_some_and(|(label, rest)| {
+            let label = label.trim();
+            label.split_whitespace().count() <= MAX_LABEL_WORDS
+                && label
+                    .chars()
+                    .all(|c| c.is_alphabetic() || c.is_whitespace())
+                && label.chars().count() <= MAX_LABEL
+                && rest.contains(char::is_alphanumeric)
+                && !rest.starts_with("//")
+        })
 }
 
 /// Whether the text consists only of references such as `Closes #12, #13.`

@@ -11,12 +11,12 @@ use std::sync::LazyLock;
 use gradient_boosting::Model;
 
 use super::element::{Element, ElementKind};
-use super::features::{count, flag, ratio};
+use super::features::{count, flag, form, ratio};
 use super::heading::Role;
 use super::region::{Region, Search};
 use super::score::MIN_SCORE;
 use super::sentences::split_sentences;
-use super::series::{Form, Series, Voice};
+use super::series::{Series, Voice};
 use crate::formats::front_matter;
 use crate::formats::vocabulary::Class;
 
@@ -216,19 +216,6 @@ fn is_details(element: &Element) -> bool {
         element.kind,
         ElementKind::DetailsOpen | ElementKind::DetailsClose
     )
-}
-
-fn form(form: Form) -> f32 {
-    match form {
-        Form::Numbered => 7.0,
-        Form::Tasks => 6.0,
-        Form::Table => 5.0,
-        Form::Headings => 4.0,
-        Form::Bold => 3.0,
-        Form::Lines => 2.0,
-        Form::Bullets => 1.0,
-        Form::Sentences => 0.0,
-    }
 }
 
 fn kind(element: &Element) -> f32 {

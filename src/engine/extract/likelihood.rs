@@ -5,7 +5,7 @@
 //! where it is, what people said about it according to the phrases of the vocabulary and according
 //! to the model for comments (`talk/stance.rs`), and what the rules would decide
 //! (`decision.rs`). A text that the rules neither choose nor ask about is saved only if it has
-//! [`MIN_SCORE`] points and did not answer a question.
+//! [`MIN_SCORE`] points or is plausible by itself (`plausibility.rs`), and did not answer a question.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use gradient_boosting::Model;
 
 use super::decision::{Case, FULL, MAX_ASKED};
-use super::features::{count, flag, ratio};
+use super::features::{count, flag, number, ratio};
 use super::talk::Standing;
 use super::talk::stance::{Estimated, Stance};
 use super::{MIN_SCORE, Verdict};
@@ -383,11 +383,6 @@ impl Opinion {
     fn most(&self, stance: Stance) -> f32 {
         self.most[stance as usize]
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a rough number suffices")]
-fn number(number: i32) -> f32 {
-    number as f32
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a rough number suffices")]

@@ -11,11 +11,11 @@ use gradient_boosting::Model;
 
 use super::Found;
 use super::element::{Element, ElementKind, elements};
-use super::features::{count, flag, ratio};
+use super::features::{count, flag, form, number, ratio};
 use super::heading::{Role, role};
 use super::score::is_other_label;
 use super::sentences::split_sentences;
-use super::series::{Form, Series, Voice, series};
+use super::series::{Series, Voice, series};
 use crate::engine::model::conversation::Conversation;
 use crate::formats::vocabulary::{Class, Phrases, fold};
 
@@ -204,24 +204,6 @@ impl View<'_> {
     }
 }
 
-fn form(form: Form) -> f32 {
-    match form {
-        Form::Numbered => 7.0,
-        Form::Tasks => 6.0,
-        Form::Table => 5.0,
-        Form::Headings => 4.0,
-        Form::Bold => 3.0,
-        Form::Lines => 2.0,
-        Form::Bullets => 1.0,
-        Form::Sentences => 0.0,
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a rough number suffices")]
-fn number(number: i32) -> f32 {
-    number as f32
-}
-
 /// Returns the features of a candidate in the order of [`FEATURES`] and [`CLASSES`].
 pub(super) fn features(found: &Found, thread: &Conversation) -> Vec<f32> {
     let text = &found.candidate.text;
@@ -279,4 +261,25 @@ pub(super) fn plausibility(found: &Found, thread: &Conversation) -> f32 {
     MODEL
         .as_ref()
         .map_or(0.0, |model| model.probability(&features))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_feature_has_a_name_of_its_own_and_every_class_occurs_once() {
+        let names: HashSet<&str> = FEATURES.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names.len(), FEATURES.len());
+        let classes: HashSet<Class> = CLASSES.into_iter().collect();
+        assert_eq!(classes.len(), CLASSES.len());
+    }
+
+    #[test]
+    fn the_stored_model_was_trained_with_these_features() {
+        let values = MODEL.as_ref().map(Model::values);
+        assert_eq!(values, Some(FEATURES.len() + CLASSES.len()));
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::bounds::is_labelled;
 use super::element::{Element, ElementKind, elements};
 use super::heading::{Role, label, role, short_label};
 use super::numbering::is_marked;
@@ -98,6 +99,7 @@ fn announces(first: &Element, second: &Element) -> bool {
     let names_plan = first.begins(Class::Plan) || first.begins(Class::Marker);
     first.kind == ElementKind::Paragraph
         && !first.is_bold_line()
+        && !is_labelled(first)
         && text.ends_with([':', '：', '.', '。', '!', '！'])
         && !(names_plan && text.split_whitespace().count() <= TITLE_WORDS)
         && match second.kind {

@@ -131,6 +131,14 @@ pub fn later(urls: &[String]) -> Option<String> {
     })
 }
 
+/// Returns a note on text directly below the plan that was not taken to be part of it.
+pub fn not_saved(text: &str) -> String {
+    format!(
+        "What follows the plan in its post was taken for a remark and not saved: {}",
+        code_span(&shorten(text, MAX_BEGINNING))
+    )
+}
+
 /// Returns the failure if the post that the command points to cannot be read. `why` names the post
 /// and the reason.
 pub fn unreadable(command: Command, why: &str) -> Failure {

@@ -72,6 +72,9 @@ pub fn find(
         if candidate.source == Source::Inline {
             found.notes.extend(pasted_commands(&candidate.text));
         }
+        found
+            .notes
+            .extend(remark_below(thread, candidate).map(unclear::not_saved));
         found.hidden = settle_hidden(trigger, candidate)?;
     }
     let inline = |candidate: &Candidate| candidate.source == Source::Inline;
@@ -80,6 +83,15 @@ pub fn find(
         found.notes.push(failures::unsearched(older));
     }
     Ok(found)
+}
+
+/// Returns the text directly below a plan that was not taken to be part of it.
+fn remark_below<'t>(thread: &'t Conversation, candidate: &Candidate) -> Option<&'t str> {
+    let Source::Section { post, .. } = &candidate.source else {
+        return None;
+    };
+    let post = thread.posts.iter().find(|it| it.id == *post)?;
+    extract::remark_below(&post.body, &candidate.text)
 }
 
 /// Processes text of the plan that is hidden on GitHub: removes it, or keeps it if the command says

@@ -104,10 +104,10 @@ async fn two_thousand_commands_are_reported_exactly_once_by_three_processes() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "a measurement: cargo test --release --test it processor_time -- --ignored --nocapture"]
-async fn the_processor_time_of_a_command_on_three_processes_is_close_to_that_on_one() {
+#[ignore = "prints a figure and asserts nothing: cargo test --release --test it processor_time -- --ignored --nocapture"]
+async fn the_processor_time_of_a_command_is_compared_on_one_process_and_on_three() {
     const ROUNDS: usize = 5;
-    const COMMANDS: usize = 400;
+    const COMMANDS: u16 = 400;
     let Some(server) = Server::start() else {
         return;
     };
@@ -121,12 +121,11 @@ async fn the_processor_time_of_a_command_on_three_processes_is_close_to_that_on_
     ratios.sort_by(f64::total_cmp);
     let median = ratios[ROUNDS / 2];
     println!("median of the ratios: {median:.2}");
-    assert!(median <= 1.3, "{ratios:.2?}");
 }
 
 /// Returns the processor time that `processes` processes together need for a command, in
 /// milliseconds, while `count` of them are done.
-async fn processor_time(server: &Server, processes: usize, count: usize) -> f64 {
+async fn processor_time(server: &Server, processes: usize, count: u16) -> f64 {
     let database = postgres::database_on(server.url()).await;
     postgres::open(&database).await.close().await;
     let system = System::with(Options {
@@ -146,9 +145,11 @@ async fn processor_time(server: &Server, processes: usize, count: usize) -> f64 
     for _ in 0..count {
         ask(&system, &mut random, &places);
     }
-    system.logged_times("run ended", WARM_UP + count).await;
-    let took = system.processor_time() - before;
-    took.as_secs_f64() * 1_000.0 / count as f64
+    system
+        .logged_times("run ended", WARM_UP + usize::from(count))
+        .await;
+    let took = system.processor_time().checked_sub(before).unwrap();
+    took.as_secs_f64() * 1_000.0 / f64::from(count)
 }
 
 /// Lets `count` commands come while the server crashes twice and each other fault happens `each`

@@ -224,6 +224,32 @@ fn remarks_behind_the_steps_are_no_part_of_the_plan() {
 }
 
 #[test]
+fn a_label_above_the_steps_is_part_of_the_plan() {
+    let steps = "1. Key the cache by harbour and day in `cache.rs`\n2. Drop the entries of yesterday at midnight\n3. Add a test with a frozen clock\n4. Log every miss with the harbour";
+    for (above, kept) in [
+        ("Goal: no table of yesterday after midnight.", true),
+        (
+            "**Ziel:** keine Tabelle von gestern nach Mitternacht.",
+            true,
+        ),
+        ("Root cause: the cache has one key.", false),
+    ] {
+        let first = if kept {
+            above
+        } else {
+            "1. Key the cache by harbour and day in `cache.rs`"
+        };
+        assert_eq!(
+            outcome(&agreed(
+                "bob-m",
+                &format!("Thanks for the log.\n\n{above}\n\n{steps}")
+            )),
+            plan(first, "4. Log every miss with the harbour")
+        );
+    }
+}
+
+#[test]
 fn parts_of_other_documents_are_left_out() {
     let steps = "1. Key the cache by harbour and day in `cache.rs`\n2. Drop the entries of yesterday at midnight\n3. Add a test with a frozen clock\n4. Log every miss with the harbour";
     let minutes = format!(

@@ -134,3 +134,23 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_follows_a_plan_is_a_remark_unless_it_is_addressed_to_the_reader_or_headed() {
+    let plan = "1. Key the cache by harbour\n2. Add a test";
+    for (below, expected) in [
+        ("", None),
+        ("Shall I start?", None),
+        ("/save-plan", None),
+        ("## Log\n\nThe table is late.", None),
+        ("The old table stays.", Some("The old table stays.")),
+        (
+            "Shall I start?\n\nThe old table stays.\n\nMore.",
+            Some("The old table stays."),
+        ),
+    ] {
+        let post = format!("Well.\n\n{plan}\n\n{below}");
+        assert_eq!(remark_below(&post, plan), expected, "{below}");
+    }
+    assert_eq!(remark_below("another text", plan), None);
+}
