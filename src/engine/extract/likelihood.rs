@@ -236,7 +236,7 @@ pub(super) fn decide(
     asked.retain(|at| likelihoods[*at] >= least && (is_replaced(first) || !is_replaced(*at)));
     asked.truncate(MAX_ASKED);
     if asked.len() < 2 || !asked.iter().any(|at| may_be_saved(*at)) {
-        // Somebody turned it down, according to the rules.
+        // According to the rules, it was turned down, replaced or carried out.
         let doubted = case.standing[first].gone() && best < LIKELY;
         let verdict = if may_be_saved(first) && !doubted {
             Verdict::Plan
@@ -455,6 +455,16 @@ mod tests {
         standing[0].replaced = Some(1);
         let found = decided(&[0.4, 0.5, 0.0], &standing, Verdict::Plan);
         assert_eq!(found, (1, Verdict::Plan));
+    }
+
+    #[test]
+    fn a_plan_that_was_turned_down_must_be_likely() {
+        let mut standing = vec![Standing::default(); 3];
+        standing[0].withdrawn = Some(1);
+        for (likelihood, expected) in [(0.55, Verdict::None), (0.65, Verdict::Plan)] {
+            let found = decided(&[likelihood, 0.0, 0.0], &standing, Verdict::None);
+            assert_eq!(found, (0, expected), "{likelihood}");
+        }
     }
 
     #[test]

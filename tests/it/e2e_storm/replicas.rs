@@ -25,7 +25,7 @@ const INSTALLATIONS: usize = 20;
 /// How often the server crashes.
 const CRASHES: usize = 2;
 /// Number of commands before processor time is measured.
-const WARM_UP: usize = 60;
+const WARM_UP: usize = 300;
 /// What a process logs when it has noticed that it lost the lease of a run.
 const LOST: &str = "run is released when its lease expires";
 
