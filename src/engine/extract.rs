@@ -60,11 +60,12 @@ use crate::formats::block;
 use crate::formats::command::{Pointer, read_options, without_commands};
 use crate::formats::plan::document::strip_notes;
 use crate::formats::plan::title::own_title;
-use element::{Element, ElementKind, elements};
+use element::{Element, elements};
 use heading::Role;
 use plausibility::PLAUSIBLE;
 use region::{Region, Title};
 
+pub use bounds::remark_below;
 pub use posts::{Ignored, LeftOut, unsearched};
 pub(in crate::engine) use posts::{late, unfit};
 pub use score::MIN_SCORE;
@@ -297,44 +298,6 @@ impl Scan {
             }
         }
         (found, unconfirmed)
-    }
-
-    /// Returns all candidates of trusted authors, with what the model for texts considers
-    /// (`extract/plausibility.rs`), unless the command refers to one of them.
-    #[cfg(test)]
-    pub(crate) fn plausible(
-        mut self,
-        thread: &Conversation,
-        trust: &Trust,
-    ) -> Vec<(Candidate, Vec<f32>)> {
-        if self.inline.is_some() || self.pointer.is_some() {
-            return Vec::new();
-        }
-        let (found, _) = self.trusted(trust);
-        found
-            .into_iter()
-            .filter(|it| !it.candidate.text.trim().is_empty())
-            .map(|it| {
-                let features = plausibility::features(&it, thread);
-                (it.candidate, features)
-            })
-            .collect()
-    }
-
-    /// Returns the candidates that are compared with each other, with what the model for them
-    /// considers (`extract/likelihood.rs`), unless the command refers to one of them.
-    #[cfg(test)]
-    pub(crate) fn compared(
-        mut self,
-        thread: &Conversation,
-        trigger: &Trigger,
-        trust: &Trust,
-    ) -> Vec<(Candidate, Vec<f32>)> {
-        if self.inline.is_some() || self.pointer.is_some() {
-            return Vec::new();
-        }
-        let (found, _) = self.trusted(trust);
-        choice::rate(found, &self.parsed, thread, trigger, trust).compared()
     }
 }
 
@@ -615,25 +578,6 @@ fn titled(source: Source, text: String) -> Candidate {
 fn add(candidate: &mut Candidate, points: i32, why: impl Into<Reason>) {
     candidate.score = candidate.score.saturating_add(points);
     candidate.reasons.push((points, why.into()));
-}
-
-/// Returns the text directly below a plan in its post that was not taken to be part of it, unless it
-/// is addressed to the reader or belongs to another section.
-pub fn remark_below<'p>(post: &'p str, plan: &str) -> Option<&'p str> {
-    let end = post.find(plan)? + plan.len();
-    let elements = elements(post);
-    let search = region::Search::new(post, &elements);
-    let below = elements.partition_point(|it| it.span.start < end);
-    let remark = (below..elements.len())
-        .take_while(|at| elements[*at].level().is_none())
-        .find(|at| {
-            let is_text = matches!(
-                elements[*at].kind,
-                ElementKind::Paragraph | ElementKind::List { .. } | ElementKind::Table(_)
-            );
-            is_text && !search.is_after(*at)
-        })?;
-    post.get(elements[remark].span.clone())
 }
 
 /// Returns the plans in the blocks of a text, without the notes appended by the bot.

@@ -23,6 +23,14 @@ fn bob() -> Actor {
     }
 }
 
+fn cat() -> Actor {
+    Actor {
+        id: 9,
+        login: "cat".to_owned(),
+        bot: false,
+    }
+}
+
 async fn rig() -> Rig {
     with(Settings::default()).await
 }
@@ -39,13 +47,8 @@ fn two_plans(rig: &Rig) {
     rig.forge
         .open(HERE, "Reports as CSV", &["Customers ask for it."]);
     rig.forge.post(HERE, bob(), "MEMBER", BROWSER);
-    let cat = Actor {
-        id: 9,
-        login: "cat".to_owned(),
-        bot: false,
-    };
     rig.forge.grant("cat", 9, Permission::Write);
-    rig.forge.post(HERE, cat, "MEMBER", SERVER);
+    rig.forge.post(HERE, cat(), "MEMBER", SERVER);
 }
 
 fn asked(rig: &Rig, comment: &str) -> Trigger {
@@ -378,6 +381,33 @@ async fn a_remark_below_the_plan_is_left_out_and_the_report_says_so() {
         assert_eq!(plan.contains(below), below.starts_with("Out"), "{plan}");
         assert_eq!(notes.contains(below), said, "{notes}");
     }
+}
+
+#[tokio::test]
+async fn the_report_names_a_remark_below_the_best_of_several_plans_too() {
+    let rig = Rig::with(Settings {
+        extract: ExtractSettings {
+            when_unclear: WhenUnclear::Best,
+        },
+        ..Settings::default()
+    })
+    .await;
+    two_plans(&rig);
+    rig.forge
+        .open(HERE, "Reports as CSV", &["Customers ask for it."]);
+    for (plan, author) in [(BROWSER, bob()), (SERVER, cat())] {
+        let steps = plan.split_once("\n\n").unwrap().1.trim_end();
+        let post = format!("{steps}\n\nThe old reports stay in the archive.");
+        rig.forge.post(HERE, author, "MEMBER", &post);
+    }
+    let run = command(&rig, "/save-plan").await;
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
+    let text = status(&rig);
+    assert!(text.contains("There was more than one plan."), "{text}");
+    assert!(
+        text.contains("not saved: `The old reports stay in the archive.`"),
+        "{text}"
+    );
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Determines where a plan begins and ends in a post: which blocks around its steps belong to it.
 
-use super::element::{Element, ElementKind};
+use super::element::{Element, ElementKind, elements};
 use super::heading::Role;
 use super::numbering::mentions_step;
 use super::region::Search;
@@ -301,6 +301,24 @@ impl Search<'_> {
             .find(ends)
             .unwrap_or(self.elements.len())
     }
+}
+
+/// Returns the text directly below a plan in its post that was not taken to be part of it, unless it
+/// is addressed to the reader or belongs to another section or proposal.
+pub fn remark_below<'p>(post: &'p str, plan: &str) -> Option<&'p str> {
+    let end = post.find(plan)? + plan.len();
+    let elements = elements(post);
+    let search = Search::new(post, &elements);
+    let is_text = |element: &Element| {
+        matches!(
+            element.kind,
+            ElementKind::Paragraph | ElementKind::List { .. } | ElementKind::Table(_)
+        )
+    };
+    let remark = (elements.partition_point(|it| it.span.start < end)..elements.len())
+        .take_while(|at| elements[*at].level().is_none() && elements[*at].bold == 0)
+        .find(|at| is_text(&elements[*at]) && !search.is_after(*at))?;
+    post.get(elements[remark].span.clone())
 }
 
 /// Whether the block is a paragraph such as `Goal: the start takes at most a second.`

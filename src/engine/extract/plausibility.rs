@@ -22,12 +22,15 @@ use crate::formats::vocabulary::{Class, Phrases, fold};
 /// Maximum length of a text whose phrases are counted, in bytes; the rest is not read.
 const MAX_READ: usize = 20_000;
 
+/// Characters of an average word with the blank behind it. Not all languages separate words.
+const CHARACTERS_OF_A_WORD: usize = 6;
+
 /// Minimum probability of a text that is saved without a question.
 pub(super) const PLAUSIBLE: f32 = 0.5;
 /// Minimum probability of a text that is compared with others.
 pub(super) const CONSIDERED: f32 = 0.15;
 
-/// Phrases that are counted in the text.
+/// Phrases whose number per hundred words is considered.
 const CLASSES: [Class; 30] = [
     Class::Plan,
     Class::Proposal,
@@ -78,10 +81,15 @@ thread_local! {
 struct View<'a> {
     found: &'a Found,
     thread: &'a Conversation,
+    /// Blocks of the text.
     elements: &'a [Element],
+    /// The series that is most likely its steps.
     main: Option<&'a (Series, Voice)>,
+    /// All series of the text.
     series: &'a [(Series, Voice)],
+    /// Number of sentences in the part that is read.
     sentences: usize,
+    /// Number of them that are questions.
     questions: usize,
 }
 
@@ -234,7 +242,7 @@ pub(super) fn features(found: &Found, thread: &Conversation) -> Vec<f32> {
             .count(),
     };
     let phrases = Phrases::of(&folded);
-    let words = folded.chars().count() / 6 + 1;
+    let words = folded.chars().count() / CHARACTERS_OF_A_WORD + 1;
     FEATURES
         .iter()
         .map(|(_, feature)| feature(&view))

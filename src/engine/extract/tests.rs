@@ -28,6 +28,44 @@ pub(crate) fn set_held_out(model: Option<gradient_boosting::Model>) {
     plausibility::HELD_OUT.set(model);
 }
 
+impl Scan {
+    /// Returns the candidates of trusted authors, unless the command refers to one of them.
+    fn unnamed(&mut self, trust: &Trust) -> Vec<Found> {
+        if self.inline.is_some() || self.pointer.is_some() {
+            return Vec::new();
+        }
+        self.trusted(trust).0
+    }
+
+    /// Returns these candidates with what the model for texts considers
+    /// (`extract/plausibility.rs`).
+    pub(crate) fn plausible(
+        mut self,
+        thread: &Conversation,
+        trust: &Trust,
+    ) -> Vec<(Candidate, Vec<f32>)> {
+        let mut found = self.unnamed(trust);
+        found.retain(|it| !it.candidate.text.trim().is_empty());
+        let with_features = |it: Found| {
+            let features = plausibility::features(&it, thread);
+            (it.candidate, features)
+        };
+        found.into_iter().map(with_features).collect()
+    }
+
+    /// Returns those that are compared with each other, with what the model for candidates
+    /// considers (`extract/likelihood.rs`).
+    pub(crate) fn compared(
+        mut self,
+        thread: &Conversation,
+        trigger: &Trigger,
+        trust: &Trust,
+    ) -> Vec<(Candidate, Vec<f32>)> {
+        let found = self.unnamed(trust);
+        choice::rate(found, &self.parsed, thread, trigger, trust).compared()
+    }
+}
+
 fn actor(login: &str) -> Actor {
     Actor {
         id: if login == "planwright[bot]" {

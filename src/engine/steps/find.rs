@@ -38,12 +38,16 @@ pub(super) async fn find(
     })
     .await?
     .map_err(StepError::Failed)?;
-    settle_unclear(context, &mut found).map_err(StepError::Failed)?;
+    settle_unclear(context, thread, &mut found).map_err(StepError::Failed)?;
     Ok(found)
 }
 
 /// Applies the operator's setting for cases where it is unclear which plan is meant.
-fn settle_unclear(context: &Context, found: &mut SearchResult) -> Result<(), Failure> {
+fn settle_unclear(
+    context: &Context,
+    thread: &Conversation,
+    found: &mut SearchResult,
+) -> Result<(), Failure> {
     let Some(unclear) = &found.unclear else {
         return Ok(());
     };
@@ -55,6 +59,7 @@ fn settle_unclear(context: &Context, found: &mut SearchResult) -> Result<(), Fai
             found.candidate = unclear.among.first().cloned();
             found.unclear = None;
             if let Some(candidate) = &mut found.candidate {
+                found.notes.extend(verify::remark_below(thread, candidate));
                 found.hidden = verify::settle_hidden(&context.trigger, candidate)?;
             }
             Ok(())

@@ -72,9 +72,7 @@ pub fn find(
         if candidate.source == Source::Inline {
             found.notes.extend(pasted_commands(&candidate.text));
         }
-        found
-            .notes
-            .extend(remark_below(thread, candidate).map(unclear::not_saved));
+        found.notes.extend(remark_below(thread, candidate));
         found.hidden = settle_hidden(trigger, candidate)?;
     }
     let inline = |candidate: &Candidate| candidate.source == Source::Inline;
@@ -85,13 +83,13 @@ pub fn find(
     Ok(found)
 }
 
-/// Returns the text directly below a plan that was not taken to be part of it.
-fn remark_below<'t>(thread: &'t Conversation, candidate: &Candidate) -> Option<&'t str> {
+/// Returns a note on text directly below a plan that was not taken to be part of it.
+pub(super) fn remark_below(thread: &Conversation, candidate: &Candidate) -> Option<String> {
     let Source::Section { post, .. } = &candidate.source else {
         return None;
     };
     let post = thread.posts.iter().find(|it| it.id == *post)?;
-    extract::remark_below(&post.body, &candidate.text)
+    extract::remark_below(&post.body, &candidate.text).map(unclear::not_saved)
 }
 
 /// Processes text of the plan that is hidden on GitHub: removes it, or keeps it if the command says

@@ -1,6 +1,6 @@
 //! Trains the models that estimate which blocks of a post belong to its plan
-//! (`engine/extract/extent.rs`) and how likely each candidate is to be the plan
-//! (`engine/extract/likelihood.rs`) with the labelled conversations of `fixtures/conversations`.
+//! (`engine/extract/extent.rs`), whether a text is a plan at all (`engine/extract/plausibility.rs`)
+//! and how likely each candidate is to be the plan (`engine/extract/likelihood.rs`) with the labelled conversations of `fixtures/conversations`.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 

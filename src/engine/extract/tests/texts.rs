@@ -143,6 +143,7 @@ fn what_follows_a_plan_is_a_remark_unless_it_is_addressed_to_the_reader_or_heade
         ("Shall I start?", None),
         ("/save-plan", None),
         ("## Log\n\nThe table is late.", None),
+        ("**B: a table from the feed**\n\n1. Read the feed", None),
         ("The old table stays.", Some("The old table stays.")),
         (
             "Shall I start?\n\nThe old table stays.\n\nMore.",
