@@ -12,6 +12,7 @@ mod database;
 mod errors;
 mod group_commit;
 mod history;
+mod idle;
 mod migrations;
 mod postgres;
 mod queries;

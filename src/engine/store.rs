@@ -426,7 +426,8 @@ pub trait Store: Send + Sync + 'static {
     async fn save_progress(&self, lease: &Lease, progress: &Progress) -> Result<(), StoreError>;
 
     /// Records the outcome of the leased run and releases it. If the run ended, the next one with
-    /// its `serial` key is promoted in the same transaction.
+    /// its `serial` key is promoted in the same transaction. Nobody is woken: the caller claims
+    /// next.
     async fn finish(
         &self,
         lease: &Lease,

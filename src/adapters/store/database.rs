@@ -110,28 +110,27 @@ impl Database {
         }
     }
 
-    /// Wakes a worker after a change that may have made a run claimable: of this process at once,
-    /// and of the others that share the database.
+    /// Wakes a worker after a change that may have made a run claimable, or after a claim, because
+    /// there may be more runs: one of this process, or where all are busy, one of each of the others
+    /// that share the database.
     pub(super) fn wake(&self) {
-        self.wake_next();
-        if let Self::Postgres(database) = self {
-            database.notify_others();
-        }
-    }
-
-    /// Wakes the next worker of this process.
-    pub(super) fn wake_next(&self) {
         match self {
-            Self::Sqlite(database) => database.work.notify_one(),
-            Self::Postgres(database) => database.work.notify_one(),
+            Self::Sqlite(database) => {
+                database.idle.wake();
+            }
+            Self::Postgres(database) => {
+                if !database.idle.wake() {
+                    database.notify_others();
+                }
+            }
         }
     }
 
     /// Waits until [`Database::wake`] is called, here or in another process.
     pub(super) async fn work_arrived(&self) {
         match self {
-            Self::Sqlite(database) => database.work.notified().await,
-            Self::Postgres(database) => database.work.notified().await,
+            Self::Sqlite(database) => database.idle.wait().await,
+            Self::Postgres(database) => database.idle.wait().await,
         }
     }
 

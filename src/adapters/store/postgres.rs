@@ -20,6 +20,7 @@ use tokio::task::JoinSet;
 
 use super::errors::{WriteError, failed, sentence};
 use super::group_commit::Failure;
+use super::idle::IdleWorkers;
 use super::queries;
 use super::queries::accept::EncodedDelivery;
 use super::sql::Connection;
@@ -61,8 +62,7 @@ pub(super) struct PostgresDatabase {
     refusal: Arc<Refusal>,
     /// The time of the database.
     pub(super) clock: Arc<DatabaseClock>,
-    /// Wakes a worker of this process.
-    pub(super) work: Arc<Notify>,
+    pub(super) idle: Arc<IdleWorkers>,
     /// Set when other processes are to be woken.
     changed: Arc<Notify>,
     /// Tasks that listen, notify, read the server's clock and record that this process is running.

@@ -46,7 +46,8 @@ use crate::engine::store::{
 ///
 /// [`Store::work_arrived`] keeps one permit, so that an event between a fruitless [`Store::claim`]
 /// and the wait is not lost. It wakes one waiter, and every fruitful claim wakes the next, so that
-/// any number of workers share a burst.
+/// any number of workers share a burst. Other processes are notified only where none waits in this
+/// one: each notification costs all of them a fruitless claim.
 #[derive(Debug)]
 pub struct SqlStore {
     queue: mpsc::Sender<Pending>,
@@ -319,7 +320,7 @@ impl Store for SqlStore {
             owner, now, until, limits
         )?;
         if claimed.is_some() {
-            self.database.wake_next();
+            self.database.wake();
         }
         Ok(claimed)
     }
@@ -367,9 +368,7 @@ impl Store for SqlStore {
         outcome: &RunOutcome,
         now: Millis,
     ) -> Result<(), StoreError> {
-        write!(self, queue::finish, lease, outcome, now)?;
-        self.database.wake();
-        Ok(())
+        write!(self, queue::finish, lease, outcome, now)
     }
 
     async fn release(&self, owner: &str) -> Result<u64, StoreError> {
@@ -508,8 +507,10 @@ impl Store for SqlStore {
             answers::decide_answer,
             lease, request, standing, limits, now
         )?;
-        // The next run of the place may be ready now.
-        self.database.wake();
+        if standing.is_some_and(|standing| standing.outsider) {
+            // The run was deferred, so that the next run of the place may be ready now.
+            self.database.wake();
+        }
         Ok(decision)
     }
 

@@ -16,12 +16,12 @@ use std::time::Duration;
 
 use sqlx::SqlitePool;
 use sqlx::sqlite::SqliteConnectOptions;
-use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use self::writer::Writer;
 use super::errors::WriteError;
 use super::group_commit::Failure;
+use super::idle::IdleWorkers;
 use super::queries;
 use super::queries::accept::EncodedDelivery;
 use super::sql::Connection;
@@ -58,7 +58,7 @@ impl Default for SqliteOptions {
 pub(super) struct SqliteDatabase {
     pub(super) writer: Writer,
     pub(super) reader: SqlitePool,
-    pub(super) work: Notify,
+    pub(super) idle: IdleWorkers,
     /// Of the connection that makes checkpoints.
     checkpointing: SqliteConnectOptions,
 }

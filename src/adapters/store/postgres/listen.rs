@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::super::errors::sentence;
+use super::super::idle::IdleWorkers;
 use super::DatabaseClock;
 
 /// The channel of notifications; the payload is the name of the process that sends it.
@@ -60,7 +61,7 @@ async fn send(pool: &PgPool, name: &str) -> sqlx::Result<()> {
 pub(super) async fn listen(
     listening: impl Fn() -> PgPool,
     pool: PgPool,
-    work: Arc<Notify>,
+    idle: Arc<IdleWorkers>,
     name: String,
 ) {
     let mut is_deaf = false;
@@ -75,8 +76,8 @@ pub(super) async fn listen(
             }
             Ok(Some(mut listener)) => {
                 // What was missed in the meantime.
-                work.notify_one();
-                let heard = hear(&mut listener, &pool, &work, &name).await;
+                idle.wake();
+                let heard = hear(&mut listener, &pool, &idle, &name).await;
                 if heard && is_deaf {
                     is_deaf = false;
                     tracing::info!("notifications of the database arrive again");
@@ -113,7 +114,7 @@ async fn connect(listening: &PgPool) -> sqlx::Result<Option<PgListener>> {
 
 /// Listens until the connection is lost or a notification to itself does not arrive. Returns whether
 /// any arrived.
-async fn hear(listener: &mut PgListener, pool: &PgPool, work: &Notify, name: &str) -> bool {
+async fn hear(listener: &mut PgListener, pool: &PgPool, idle: &IdleWorkers, name: &str) -> bool {
     let mut heard = false;
     let mut next_test = Instant::now();
     // When a notification to itself must have arrived.
@@ -125,7 +126,7 @@ async fn hear(listener: &mut PgListener, pool: &PgPool, work: &Notify, name: &st
                     heard = true;
                     due = None;
                     if notification.payload() != name {
-                        work.notify_one();
+                        idle.wake();
                     }
                 }
                 Ok(None) | Err(_) => return heard,

@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 
 use super::super::copy_of::{self, Purpose};
 use super::super::errors::{failed, sentence};
+use super::super::idle::IdleWorkers;
 use super::super::migrations::migrator;
 use super::super::sql::{Connection, Lock};
 use super::presence::{self, Guard};
@@ -177,7 +178,7 @@ async fn without_tasks(
         pool,
         refusal,
         clock,
-        work: Arc::default(),
+        idle: Arc::default(),
         changed: Arc::default(),
         tasks: Mutex::default(),
         name: None,
@@ -249,7 +250,7 @@ pub(crate) async fn open(
     let refusal = Arc::default();
     let pool = pool(&connect, options.max_connections.max(2), options, &refusal);
     let clock = clock(&connect, &pool, &refusal).await?;
-    let (work, changed) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (idle, changed) = (Arc::new(IdleWorkers::default()), Arc::new(Notify::new()));
     let mut tasks = JoinSet::new();
     tasks.spawn(listen::notify(
         pool.clone(),
@@ -263,7 +264,7 @@ pub(crate) async fn open(
     tasks.spawn(listen::listen(
         listening,
         pool.clone(),
-        Arc::clone(&work),
+        Arc::clone(&idle),
         name.clone(),
     ));
     tasks.spawn(listen::correct(pool.clone(), Arc::clone(&clock)));
@@ -272,7 +273,7 @@ pub(crate) async fn open(
         pool,
         refusal,
         clock,
-        work,
+        idle,
         changed,
         tasks: Mutex::new(tasks),
         name: Some(name),

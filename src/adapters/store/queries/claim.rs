@@ -38,25 +38,27 @@ macro_rules! is_abandoned {
     };
 }
 
-macro_rules! due {
+macro_rules! pending {
     ($database:ident) => {
         concat!(
             "
-SELECT seq FROM runs WHERE state = 'waiting' AND run_at_ms <= $1
-UNION ALL
-SELECT seq FROM runs WHERE ",
+SELECT CASE WHEN EXISTS (SELECT 1 FROM runs WHERE state = 'waiting' AND run_at_ms <= $1)
+              OR EXISTS (SELECT 1 FROM runs WHERE ",
             is_abandoned!($database),
-            "
-LIMIT 1"
+            ") THEN 1 ELSE 0 END AS is_due,
+       CASE WHEN EXISTS (SELECT 1 FROM installation_heads)
+              OR EXISTS (SELECT 1 FROM runs WHERE state = 'ready' AND deferred = 1)
+            THEN 1 ELSE 0 END AS is_ready"
         )
     };
 }
 
-/// Whether runs have to be made claimable: those that have waited until now, and ready ones that a
-/// process which died was acknowledging.
-pub(crate) const DUE: Sql = Sql {
-    sqlite: due!(sqlite),
-    postgres: due!(postgres),
+/// Whether runs have to be made claimable (those that have waited until now, and ready ones that a
+/// process which died was acknowledging), and whether there are ready ones. Most claims of idle
+/// workers end here.
+pub(crate) const PENDING: Sql = Sql {
+    sqlite: pending!(sqlite),
+    postgres: pending!(postgres),
 };
 
 /// Makes runs ready that have waited until now, those that are due first. The number is limited
@@ -238,9 +240,14 @@ pub(crate) async fn claim(
     until: Millis,
     limits: &ClaimLimits,
 ) -> Result<Option<Claimed>, WriteError> {
-    if connection.row(DUE, &[now.into()]).await?.is_some() {
+    let pending = connection.row(PENDING, &[now.into()]).await?;
+    let is = |what| pending.as_ref().map_or(Ok(false), |row| column(row, what));
+    if is("is_due")? {
         connection.execute(WAKE, &[now.into()]).await?;
         connection.execute(ABANDON, &[now.into()]).await?;
+    } else if !is("is_ready")? {
+        connection.commit().await?;
+        return Ok(None);
     }
     let limit = |limit: Option<u64>| {
         limit.map_or(i64::MAX, |limit| i64::try_from(limit).unwrap_or(i64::MAX))

@@ -10,10 +10,10 @@ use std::time::Duration;
 use sqlx::migrate::MigrateError;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
-use tokio::sync::Notify;
 
 use super::super::copy_of::{self, Purpose};
 use super::super::errors::sentence;
+use super::super::idle::IdleWorkers;
 use super::super::migrations::migrator;
 use super::super::sql::Connection as Either;
 use super::changes::{self, Changes};
@@ -174,7 +174,7 @@ pub(crate) async fn open(
     Ok(SqliteDatabase {
         writer: Writer::new(writing, connection, resources),
         reader,
-        work: Notify::new(),
+        idle: IdleWorkers::default(),
         checkpointing,
     })
 }

@@ -116,7 +116,7 @@ fn frequent() -> Vec<&'static str> {
         answers::IN_INSTALLATION,
         answers::DEFER,
         views::NEXT_DUE,
-        claim::DUE,
+        claim::PENDING,
         claim::WAKE,
         claim::ABANDON,
         claim::IDLE,
