@@ -86,6 +86,9 @@ pub enum Class {
     Marker,
     /// A title that does not describe the plan.
     Empty,
+    /// A word that does not describe a plan in a title: "the", "do", "version". It is found by
+    /// [`fillers`] only, because these words are too frequent in texts.
+    Filler,
     /// Begins a question about how something is done.
     HowTo,
     /// The writer: "I".
@@ -157,46 +160,86 @@ struct Vocabulary {
     phrases: Vec<Phrase>,
 }
 
-static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(|| {
-    let mut phrases: BTreeMap<String, Vec<Class>> = BTreeMap::new();
-    for (_, source) in FILES {
-        // The files are compiled in, and a test parses each of them.
-        let Ok(language) = toml::from_str::<Language>(source) else {
-            continue;
-        };
-        let ordinals = language.ordinal.into_iter().zip(0..);
-        let ordinals = ordinals.map(|(words, place)| (Class::Ordinal(place), words));
-        for (class, words) in language.words.into_iter().chain(ordinals) {
-            for word in words {
-                let classes = phrases.entry(word).or_default();
-                if !classes.contains(&class) {
-                    classes.push(class);
+impl Vocabulary {
+    /// Builds the vocabulary of the classes that are `wanted`.
+    fn of(wanted: impl Fn(Class) -> bool) -> Self {
+        let mut phrases: BTreeMap<String, Vec<Class>> = BTreeMap::new();
+        for (_, source) in FILES {
+            // The files are compiled in, and a test parses each of them.
+            let Ok(language) = toml::from_str::<Language>(source) else {
+                continue;
+            };
+            let ordinals = language.ordinal.into_iter().zip(0..);
+            let ordinals = ordinals.map(|(words, place)| (Class::Ordinal(place), words));
+            let words = language.words.into_iter().chain(ordinals);
+            for (class, words) in words.filter(|(class, _)| wanted(*class)) {
+                for word in words {
+                    let classes = phrases.entry(word).or_default();
+                    if !classes.contains(&class) {
+                        classes.push(class);
+                    }
                 }
             }
         }
-    }
-    let parts = |phrase: &'_ str| match phrase.split_once(GAP) {
-        Some((first, second)) => (first.to_owned(), Some(second.to_owned())),
-        None => (phrase.to_owned(), None),
-    };
-    let first = phrases.keys().map(|phrase| parts(phrase).0);
-    let automaton = AhoCorasick::builder()
-        .match_kind(MatchKind::Standard)
-        .build(first.map(|first| first.trim_matches('*').to_owned()));
-    let phrase = |(phrase, classes): (&String, &Vec<Class>)| {
-        let (first, second) = parts(phrase);
-        Phrase {
-            classes: classes.clone(),
-            open_start: first.starts_with('*'),
-            open_end: first.ends_with('*'),
-            second,
+        let parts = |phrase: &'_ str| match phrase.split_once(GAP) {
+            Some((first, second)) => (first.to_owned(), Some(second.to_owned())),
+            None => (phrase.to_owned(), None),
+        };
+        let first = phrases.keys().map(|phrase| parts(phrase).0);
+        let automaton = AhoCorasick::builder()
+            .match_kind(MatchKind::Standard)
+            .build(first.map(|first| first.trim_matches('*').to_owned()));
+        let phrase = |(phrase, classes): (&String, &Vec<Class>)| {
+            let (first, second) = parts(phrase);
+            Phrase {
+                classes: classes.clone(),
+                open_start: first.starts_with('*'),
+                open_end: first.ends_with('*'),
+                second,
+            }
+        };
+        Self {
+            automaton: automaton.ok(),
+            phrases: phrases.iter().map(phrase).collect(),
         }
-    };
-    Vocabulary {
-        automaton: automaton.ok(),
-        phrases: phrases.iter().map(phrase).collect(),
     }
-});
+
+    fn find(&self, folded: &str) -> Vec<Match> {
+        let mut found = Vec::new();
+        let hits = self
+            .automaton
+            .iter()
+            .flat_map(|it| it.find_overlapping_iter(folded));
+        for hit in hits {
+            let phrase = &self.phrases[hit.pattern().as_usize()];
+            let (start, end) = (hit.start(), hit.end());
+            let starts_word = phrase.open_start || boundary(folded, start);
+            let ends_word = phrase.open_end || boundary(folded, end);
+            let end = match &phrase.second {
+                Some(second) => second_end(folded, end, second),
+                None => Some(end),
+            };
+            if starts_word
+                && ends_word
+                && let Some(end) = end
+            {
+                found.extend(phrase.classes.iter().map(|class| Match {
+                    class: *class,
+                    start,
+                    end,
+                }));
+            }
+        }
+        found
+    }
+}
+
+/// All phrases but those of [`Class::Filler`].
+static VOCABULARY: LazyLock<Vocabulary> =
+    LazyLock::new(|| Vocabulary::of(|class| class != Class::Filler));
+
+static FILLERS: LazyLock<Vocabulary> =
+    LazyLock::new(|| Vocabulary::of(|class| class == Class::Filler));
 
 /// Normalises `text` for the comparison with phrases: NFKC, lower case, straight apostrophes, ASCII
 /// digits.
@@ -230,33 +273,12 @@ fn spelled(c: char) -> impl Iterator<Item = char> {
 
 /// Finds all phrases in text normalised by [`fold`], in the order of their ends.
 pub fn find(folded: &str) -> Vec<Match> {
-    let vocabulary = &*VOCABULARY;
-    let mut found = Vec::new();
-    let hits = vocabulary
-        .automaton
-        .iter()
-        .flat_map(|it| it.find_overlapping_iter(folded));
-    for hit in hits {
-        let phrase = &vocabulary.phrases[hit.pattern().as_usize()];
-        let (start, end) = (hit.start(), hit.end());
-        let starts_word = phrase.open_start || boundary(folded, start);
-        let ends_word = phrase.open_end || boundary(folded, end);
-        let end = match &phrase.second {
-            Some(second) => second_end(folded, end, second),
-            None => Some(end),
-        };
-        if starts_word
-            && ends_word
-            && let Some(end) = end
-        {
-            found.extend(phrase.classes.iter().map(|class| Match {
-                class: *class,
-                start,
-                end,
-            }));
-        }
-    }
-    found
+    VOCABULARY.find(folded)
+}
+
+/// Finds the words of [`Class::Filler`] in text normalised by [`fold`].
+pub fn fillers(folded: &str) -> Vec<Match> {
+    FILLERS.find(folded)
 }
 
 /// Returns the end of the second part of a phrase whose first part ends at byte `from`.

@@ -20,7 +20,7 @@ fn every_file_can_be_read_and_is_written_as_texts_are_compared() {
         assert_eq!(language.ordinal.len(), 4, "{code}");
         assert_eq!(
             language.words.len(),
-            39,
+            40,
             "{code}: {:?}",
             language.words.keys()
         );

@@ -4,11 +4,13 @@
 //! first line is no title, and neither is a heading that only announces a plan, names its author,
 //! or numbers one of several proposals.
 
+use std::ops::Range;
+
 use super::{MAX_TITLE_CHARS, is_section_name};
 use crate::front_matter;
 use crate::markdown::{self, Block};
 use crate::text::{one_line, truncate_chars};
-use crate::vocabulary::{Class, Phrases, fold, words};
+use crate::vocabulary::{Class, Phrases, fillers, fold, words};
 
 /// Maximum length of a line that is a title without being a heading, in characters.
 const MAX_LINE_CHARS: usize = 120;
@@ -24,7 +26,7 @@ const MAX_PLAIN_CHARS: usize = 80;
 
 /// Returns the title of the plan in `text`, or `None` if it has no descriptive one.
 ///
-/// The sources are, in this order: the first heading or bold line above the steps, a line `Plan:
+/// The sources are, in this order: the first heading, bold or italic line above the steps, a line `Plan:
 /// X`, and `title` in the front matter.
 pub fn own_title(text: &str) -> Option<String> {
     let (fields, source) = front_matter::split(text);
@@ -36,7 +38,7 @@ pub fn own_title(text: &str) -> Option<String> {
     };
     let begins_with_heading = blocks
         .first()
-        .is_some_and(|block| block.heading().is_some() || bold_line(block, source).is_some());
+        .is_some_and(|block| block.heading().is_some() || emphasized_line(block, source).is_some());
     heading(1)
         .or_else(|| {
             let before = blocks.iter().take_while(|block| block.heading().is_none());
@@ -71,6 +73,23 @@ pub fn descriptive_title(title: &str) -> Option<String> {
     let folded = fold(bare);
     let phrases = Phrases::of(&folded);
     let content = words(&folded);
+    let says_nothing = content.is_empty()
+        || is_generic(&folded, &phrases, content.clone())
+        || is_section_name(bare)
+        || is_marker(bare)
+        || bare
+            .split_once([',', '，'])
+            .is_some_and(|(head, _)| is_marker(head))
+        || numbered_step(&folded, &phrases, content.start)
+        || folded.starts_with("what ")
+        || folded.starts_with("how ")
+        || bare.ends_with(['?', '？']);
+    (!says_nothing).then(|| bare.to_owned())
+}
+
+/// Whether the words in `content` are generic, taken together or one after another: `Plan, third
+/// attempt`.
+fn is_generic(folded: &str, phrases: &Phrases, content: Range<usize>) -> bool {
     let generic = [
         Class::Empty,
         Class::Section,
@@ -79,17 +98,18 @@ pub fn descriptive_title(title: &str) -> Option<String> {
         Class::Plan,
         Class::Proposal,
     ];
-    let says_nothing = content.is_empty()
-        || generic
-            .into_iter()
-            .any(|class| phrases.is(class, content.clone()))
-        || is_section_name(bare)
-        || is_marker(bare)
-        || numbered_step(&folded, &phrases, content.start)
-        || folded.starts_with("what ")
-        || folded.starts_with("how ")
-        || bare.ends_with(['?', '？']);
-    (!says_nothing).then(|| bare.to_owned())
+    let mut found = fillers(folded);
+    found.extend(generic.into_iter().flat_map(|class| phrases.all(class)));
+    found.sort_unstable_by_key(|found| found.start);
+    // The first word that is not covered yet.
+    let mut at = content.start;
+    for next in found {
+        if next.start <= at && next.end > at {
+            let rest = folded[next.end..].find(char::is_alphanumeric);
+            at = rest.map_or(folded.len(), |rest| next.end + rest);
+        }
+    }
+    at >= content.end
 }
 
 /// Matches `Step 1: …`, `1. …`, `第一步 …`.
@@ -109,6 +129,7 @@ fn numbered_step(folded: &str, phrases: &Phrases, start: usize) -> bool {
 fn first_heading(blocks: &[Block]) -> Option<String> {
     let first = blocks.first()?.heading();
     first
+        .filter(|(level, _)| !is_one_of_several(blocks, *level))
         .and_then(|(_, text)| descriptive_title(text))
         .or_else(|| {
             let mut headings = blocks.iter().filter_map(Block::heading);
@@ -118,9 +139,20 @@ fn first_heading(blocks: &[Block]) -> Option<String> {
         })
 }
 
+/// Whether the heading that begins the text is followed by others of the same deep `level` that
+/// could be titles as well: they are phases.
+fn is_one_of_several(blocks: &[Block], level: u8) -> bool {
+    let mut others = blocks.iter().filter_map(Block::heading).skip(1);
+    let mut same = others.clone().filter(|(other, _)| *other == level);
+    level >= 3
+        && same.clone().count() > 0
+        && others.all(|(other, _)| other >= level)
+        && same.all(|(_, text)| descriptive_title(text).is_some())
+}
+
 /// Returns the title in a bold line or in a line `Plan: X`.
 fn title_line(block: &Block, blocks: &[Block], source: &str) -> Option<String> {
-    if let Some(bold) = bold_line(block, source) {
+    if let Some(bold) = emphasized_line(block, source) {
         return descriptive_title(bold).filter(|_| !is_section(bold, blocks, source));
     }
     let first = block.paragraph()?.lines().next()?;
@@ -133,7 +165,9 @@ fn title_line(block: &Block, blocks: &[Block], source: &str) -> Option<String> {
 /// Returns true for a bold line of one word, such as `Backend`, if there are others like it.
 fn is_section(bold: &str, blocks: &[Block], source: &str) -> bool {
     let of_one_word = |line: &&str| line.split_whitespace().count() == 1;
-    let lines = blocks.iter().filter_map(|block| bold_line(block, source));
+    let lines = blocks
+        .iter()
+        .filter_map(|block| emphasized_line(block, source));
     of_one_word(&bold) && lines.filter(of_one_word).count() > 1
 }
 
@@ -163,21 +197,24 @@ pub fn plain_title(paragraph: &str) -> Option<&str> {
     (can_be && !talks()).then_some(line)
 }
 
-/// Returns the text of a paragraph of one line that is entirely bold.
-fn bold_line<'a>(block: &'a Block, source: &str) -> Option<&'a str> {
+/// Returns the text of a paragraph of one line that is entirely bold, or in italics and not a
+/// sentence.
+fn emphasized_line<'a>(block: &'a Block, source: &str) -> Option<&'a str> {
     let text = block.paragraph()?;
     let line = source[block.span.clone()].trim();
-    let marked = line.starts_with(LINE_MARKS);
-    let bold = marked
-        || ["**", "__"].iter().any(|mark| {
-            let inner = line.strip_prefix(mark).and_then(|inner| {
-                inner
-                    .strip_suffix(mark)
-                    .or_else(|| inner.strip_suffix(':')?.strip_suffix(mark))
-            });
-            inner.is_some_and(|inner| !inner.contains(mark))
+    let is_within = |mark: &str| {
+        let inner = line.strip_prefix(mark).and_then(|inner| {
+            inner
+                .strip_suffix(mark)
+                .or_else(|| inner.strip_suffix(':')?.strip_suffix(mark))
         });
-    (bold && text.chars().count() <= MAX_LINE_CHARS && !text.contains('\n')).then_some(text)
+        inner.is_some_and(|inner| !inner.contains(mark))
+    };
+    let is_sentence = || text.ends_with(['.', '!', '?', '。', '！', '？']);
+    let marked = line.starts_with(LINE_MARKS)
+        || ["**", "__"].into_iter().any(is_within)
+        || ["*", "_"].into_iter().any(is_within) && !is_sentence();
+    (marked && text.chars().count() <= MAX_LINE_CHARS && !text.contains('\n')).then_some(text)
 }
 
 /// Removes `Plan:`, `[RFC]`, `Proposal B -` or `Implementation plan for` at the start, and `(v2)`

@@ -160,6 +160,25 @@ fn a_plan_in_a_conversation_has_a_title_only_where_one_says_something() {
         ("Hi all, sorry for the delay.\n\n1. a", None),
         ("1. Write the rows\n2. Read them", None),
         ("## How I want to go about it\n\n1. a", None),
+        ("*Write on the server*\n\n1. a", Some("Write on the server")),
+        ("*Edited: the third step was wrong.*\n\n1. a", None),
+        ("## Plan, as agreed on Monday\n\n1. a", None),
+        ("## Short version\n\n1. a", None),
+        ("## Só o necessário\n\n1. a", None),
+        ("## Wat we willen doen\n\n1. a", None),
+        ("## 改訂した計画\n\n1. a", None),
+        (
+            "## Do it on the server\n\n1. a",
+            Some("Do it on the server"),
+        ),
+        (
+            "### Stop the loss\n\n1. a\n\n### Find the cause\n\n1. b",
+            None,
+        ),
+        (
+            "### Stop the loss\n\n1. a\n\n### Risks\n\n1. b",
+            Some("Stop the loss"),
+        ),
     ] {
         assert_eq!(own_title(text).as_deref(), expected, "{text}");
     }
