@@ -10,6 +10,8 @@ mod train;
 pub use features::{BUCKETS, Builder, Features};
 pub use train::train;
 
+use std::ops::Range;
+
 use thiserror::Error;
 
 /// Maximum number of classes.
@@ -27,8 +29,8 @@ pub(crate) type Row = [f32; MAX_CLASSES];
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
     classes: usize,
-    /// The weights of each class, for each bucket.
-    weights: Vec<Row>,
+    /// The weights of all classes for the first bucket, then for the next, and so on.
+    weights: Vec<f32>,
 }
 
 /// Why stored bytes are not a model.
@@ -78,16 +80,9 @@ impl Model {
             let share = f32::from(step.cast_signed()) / STEPS;
             share * share.abs() * largest
         };
-        let rows = steps.chunks_exact(classes).map(|steps| {
-            let mut row = Row::default();
-            for (value, step) in row.iter_mut().zip(steps) {
-                *value = weight(*step);
-            }
-            row
-        });
         Ok(Self {
             classes,
-            weights: rows.collect(),
+            weights: steps.iter().map(|step| weight(*step)).collect(),
         })
     }
 
@@ -95,8 +90,8 @@ impl Model {
     /// bucket and class.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let all = || self.weights.iter().flat_map(|row| &row[..self.classes]);
-        let largest = all().fold(f32::MIN_POSITIVE, |most, weight| most.max(weight.abs()));
+        let magnitudes = self.weights.iter().map(|weight| weight.abs());
+        let largest = magnitudes.fold(f32::MIN_POSITIVE, f32::max);
         let step = |weight: &f32| {
             let share = (weight.abs() / largest).sqrt().copysign(*weight);
             #[expect(clippy::cast_possible_truncation, reason = "at most 127")]
@@ -106,7 +101,7 @@ impl Model {
         largest
             .to_le_bytes()
             .into_iter()
-            .chain(all().map(step))
+            .chain(self.weights.iter().map(step))
             .collect()
     }
 
@@ -117,11 +112,16 @@ impl Model {
     }
 }
 
+/// Returns where the weights of a bucket are.
+fn of(bucket: usize, classes: usize) -> Range<usize> {
+    bucket * classes..(bucket + 1) * classes
+}
+
 /// Returns the probability of each of the first `classes`.
-fn probabilities(weights: &[Row], features: &Features, classes: usize) -> Row {
+fn probabilities(weights: &[f32], features: &Features, classes: usize) -> Row {
     let mut scores = Row::default();
     for (bucket, value) in features.iter() {
-        for (score, weight) in scores.iter_mut().zip(&weights[bucket]) {
+        for (score, weight) in scores.iter_mut().zip(&weights[of(bucket, classes)]) {
             *score += weight * value;
         }
     }

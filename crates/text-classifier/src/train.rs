@@ -1,6 +1,6 @@
 //! Fits a model to labelled examples.
 
-use crate::{BUCKETS, Features, MAX_CLASSES, Model, Row, probabilities};
+use crate::{BUCKETS, Features, Model, of, probabilities};
 
 /// Number of passes over the examples.
 const EPOCHS: usize = 10;
@@ -20,8 +20,8 @@ const WEIGHT_DECAY: f32 = 1e-4;
 /// Panics if `classes` exceeds [`MAX_CLASSES`](crate::MAX_CLASSES) or an example has another class.
 #[must_use]
 pub fn train(examples: &[(Features, usize)], classes: usize) -> Model {
-    let mut weights = vec![Row::default(); BUCKETS];
-    let mut squares = vec![[INITIAL_SUM; MAX_CLASSES]; BUCKETS];
+    let mut weights = vec![0.0; BUCKETS * classes];
+    let mut squares = vec![INITIAL_SUM; BUCKETS * classes];
     let mut order: Vec<usize> = (0..examples.len()).collect();
     let mut random = Random(0x2545_f491_4f6c_dd1d);
     for _ in 0..EPOCHS {
@@ -31,7 +31,8 @@ pub fn train(examples: &[(Features, usize)], classes: usize) -> Model {
             let mut errors = probabilities(&weights, features, classes);
             errors[..classes][*class] -= 1.0;
             for (bucket, value) in features.iter() {
-                let row = weights[bucket].iter_mut().zip(&mut squares[bucket]);
+                let places = of(bucket, classes);
+                let row = weights[places.clone()].iter_mut().zip(&mut squares[places]);
                 for ((weight, square), error) in row.zip(&errors) {
                     let gradient = error * value + WEIGHT_DECAY * *weight;
                     *square += gradient * gradient;

@@ -1,14 +1,16 @@
-//! Estimates which blocks of a post belong to its plan, with a model that was trained on the
+//! Estimates which blocks of a post belong to its plan, with two models that were trained on the
 //! labelled conversations of `fixtures/conversations`.
 //!
-//! The rules (`region.rs`, `bounds.rs`) find the steps and what seems to belong to them. The model
-//! looks at each block: its form, its place beside the steps, and whether the rules include it. The
-//! plan is the range of blocks with the greatest sum of log odds.
+//! The rules (`region.rs`, `bounds.rs`) find the steps and what seems to belong to them. The first
+//! model rates the words at both ends of each block. The second one looks at this rating, the form
+//! of the block, its place beside the steps, and whether the rules include it. The plan is the range
+//! of blocks with the greatest sum of log odds.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use gradient_boosting::Model;
+use text_classifier::{Builder, Features};
 
 use super::element::{Element, ElementKind};
 use super::features::{count, flag, form, ratio};
@@ -17,19 +19,39 @@ use super::region::{Region, Search};
 use super::score::MIN_SCORE;
 use super::sentences::split_sentences;
 use super::series::{Series, Voice};
+use super::talk::stance::{pieces, stem};
 use crate::formats::front_matter;
-use crate::formats::vocabulary::Class;
+use crate::formats::vocabulary::{Class, fold};
 
 /// Maximum number of blocks of a post whose extent is estimated. Longer posts are left to the rules.
 const MAX_BLOCKS: usize = 200;
 /// Probabilities are kept this far from 0 and 1.
 const MARGIN: f32 = 0.001;
+/// Number of words at each end of a block that are considered.
+const EDGE: usize = 8;
+/// Maximum length of the text at each end in which these words are looked for, in bytes.
+const MAX_EDGE: usize = 160;
+/// Number of classes of the model for words: blocks that do not belong to the plan, and those that
+/// do.
+const CLASSES: usize = 2;
 
 /// The trained model. A test trains it anew.
 static MODEL: LazyLock<Option<Model>> = LazyLock::new(|| {
     let model = Model::from_bytes(include_bytes!("extent.trees")).ok()?;
     (model.values() == FEATURES.len()).then_some(model)
 });
+
+/// The trained model for the words of blocks. A test trains it anew.
+static WORDS: LazyLock<Option<text_classifier::Model>> = LazyLock::new(|| {
+    text_classifier::Model::from_bytes(include_bytes!("extent.weights"), CLASSES).ok()
+});
+
+#[cfg(test)]
+thread_local! {
+    /// Replaces the model for words in this thread.
+    pub(super) static HELD_OUT: std::cell::RefCell<Option<text_classifier::Model>> =
+        const { std::cell::RefCell::new(None) };
+}
 
 /// A series of steps with what the model considers of it.
 struct Steps<'a> {
@@ -54,7 +76,7 @@ struct View<'a> {
 type Feature = fn(&View<'_>) -> f32;
 
 /// What the model considers.
-const FEATURES: [(&str, Feature); 29] = [
+const FEATURES: [(&str, Feature); 30] = [
     // Its place.
     ("included by the rules", |it| flag(it.part.contains(&it.at))),
     ("blocks behind the start", |it| {
@@ -146,6 +168,7 @@ const FEATURES: [(&str, Feature); 29] = [
         ratio(it.element().bold, it.element().text.len())
     }),
     ("code spans", |it| count(it.element().code_spans.len())),
+    ("belongs by its words", |it| belongs(&it.words())),
     // What the rules say.
     ("refers to the steps", |it| {
         flag(it.search.refers_to_steps(it.at))
@@ -170,6 +193,36 @@ impl<'a> View<'a> {
 
     fn behind(&self) -> &'a [Element] {
         &self.search.elements[self.at + 1..]
+    }
+
+    /// Returns the words with which the block begins and ends, and where it is beside the steps.
+    fn words(&self) -> Features {
+        let source = self.source().trim();
+        let head = &source[..source.floor_char_boundary(MAX_EDGE)];
+        let tail = source.len().saturating_sub(MAX_EDGE);
+        let tail = &source[source.ceil_char_boundary(tail)..];
+        let place = match self.main {
+            Some(main) if self.at < main.blocks.start => "before",
+            Some(main) if self.at >= main.blocks.end => "behind",
+            _ => "within",
+        };
+        let mut words = Builder::default();
+        for (edge, text) in [("start", fold(head)), ("end", fold(tail))] {
+            let all: Vec<&str> = pieces(&text).map(|(_, piece)| piece).collect();
+            let near = match edge {
+                "start" => &all[..all.len().min(EDGE)],
+                _ => &all[all.len().saturating_sub(EDGE)..],
+            };
+            for word in near {
+                words.add(&[edge, word]);
+                words.add(&[edge, place, word]);
+                words.add(&["stem", place, stem(word)]);
+            }
+            for pair in near.windows(2) {
+                words.add(&[edge, pair[0], pair[1]]);
+            }
+        }
+        words.normalized()
     }
 
     /// Returns the series that contains the block and is most likely steps.
@@ -202,6 +255,16 @@ impl<'a> View<'a> {
             Role::Other => 0.0,
         }
     }
+}
+
+/// Returns the probability that a block with these words belongs to the plan.
+fn belongs(words: &Features) -> f32 {
+    let by = |model: &text_classifier::Model| model.probabilities(words)[1];
+    #[cfg(test)]
+    if let Some(found) = HELD_OUT.with_borrow(|model| model.as_ref().map(by)) {
+        return found;
+    }
+    WORDS.as_ref().map_or(0.5, by)
 }
 
 fn is_list(element: &Element) -> bool {
@@ -256,6 +319,16 @@ impl Search<'_> {
     /// There are none if the extent is left to the rules: in very long posts, in posts that are plan
     /// documents, and without steps.
     pub(super) fn extent_features(&self, region: &Region) -> (Range<usize>, Vec<Vec<f32>>) {
+        let of = |view: &View<'_>| FEATURES.iter().map(|(_, of)| of(view)).collect();
+        self.each_block(region, of)
+    }
+
+    /// Returns the blocks of a region, and what `of` returns for each block of the post.
+    fn each_block<T>(
+        &self,
+        region: &Region,
+        of: impl Fn(&View<'_>) -> T,
+    ) -> (Range<usize>, Vec<T>) {
         let part = self.blocks_of(region);
         let is_document = !front_matter::split(self.text).0.is_empty()
             || region.whole && self.role(part.start) == Role::Title;
@@ -283,18 +356,23 @@ impl Search<'_> {
         if main.is_none() {
             return (part, Vec::new());
         }
-        let features = |at| {
-            let view = View {
+        let found = (0..self.elements.len()).map(|at| {
+            of(&View {
                 search: self,
                 steps: &steps,
                 part: &part,
                 main,
                 at,
-            };
-            FEATURES.iter().map(|(_, feature)| feature(&view)).collect()
-        };
-        let features = (0..self.elements.len()).map(features).collect();
-        (part, features)
+            })
+        });
+        let found = found.collect();
+        (part, found)
+    }
+
+    /// Returns the words of each block that the model for words considers.
+    #[cfg(test)]
+    pub(super) fn words_of_blocks(&self, region: &Region) -> Vec<Features> {
+        self.each_block(region, |view| view.words()).1
     }
 
     /// Returns the blocks that may belong to the plan if `part` are those that the rules include: all

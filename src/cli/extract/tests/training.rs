@@ -15,7 +15,8 @@ use crate::cli::extract::evaluate::{
 };
 use crate::cli::extract::{Input, read};
 use crate::cli::input;
-use crate::engine::extract::tests::{extents, remarks, set_held_out};
+use crate::engine::extract::tests::extents::{self, Block};
+use crate::engine::extract::tests::{remarks, set_held_out};
 use crate::engine::extract::{MIN_SCORE, scan};
 use crate::engine::model::candidate::Candidate;
 
@@ -49,10 +50,11 @@ fn files() -> Vec<(String, String)> {
     named.collect()
 }
 
-/// Returns an example for each block of the posts with the expected plans.
-fn blocks() -> Vec<Example> {
+/// Returns the blocks of the posts with the expected plans, with the names of the conversations for
+/// which `wanted` holds.
+fn blocks(wanted: impl Fn(&str) -> bool) -> Vec<(String, Block)> {
     let mut found = Vec::new();
-    for (name, text) in files() {
+    for (name, text) in files().into_iter().filter(|(name, _)| wanted(name)) {
         let input = read(&name, &text).unwrap();
         let Some(Expected::Plan {
             posts, first, last, ..
@@ -67,12 +69,37 @@ fn blocks() -> Vec<Example> {
         });
         let Some(post) = post else { continue };
         let blocks = extents::examples(&post.body, &first, &last).into_iter();
-        found.extend(blocks.map(|(values, belongs)| Example {
-            values,
-            target: f32::from(u8::from(belongs)),
+        found.extend(blocks.map(|block| (name.clone(), block)));
+    }
+    found
+}
+
+/// Trains the model for the words of blocks.
+fn words<'b>(blocks: impl Iterator<Item = &'b Block>) -> text_classifier::Model {
+    let labelled: Vec<_> = blocks
+        .map(|block| (block.words.clone(), usize::from(block.belongs)))
+        .collect();
+    text_classifier::train(&labelled, 2)
+}
+
+/// Returns an example for each block, whose words are rated by a model that was not trained with
+/// them.
+fn extents_of_blocks() -> Vec<Example> {
+    let all = blocks(|_| true);
+    let mut found = Vec::new();
+    for part in 0..remarks::FOLDS {
+        let others = all
+            .iter()
+            .filter(|(name, _)| remarks::part_of(name) != part);
+        extents::set_held_out(Some(words(others.map(|(_, block)| block))));
+        let rated = blocks(|name| remarks::part_of(name) == part);
+        found.extend(rated.into_iter().map(|(_, block)| Example {
+            values: block.features,
+            target: f32::from(u8::from(block.belongs)),
             weight: 1.0,
         }));
     }
+    extents::set_held_out(None);
     found
 }
 
@@ -229,8 +256,14 @@ fn check(file: &str, examples: &[Example]) {
 /// The models must be trained anew after each change of the labelled conversations or of what they
 /// consider. This one comes first.
 #[test]
+fn the_model_for_words_is_the_one_that_the_labelled_conversations_give() {
+    let trained = words(blocks(|_| true).iter().map(|(_, block)| block));
+    remarks::check("src/engine/extract/extent.weights", &trained);
+}
+
+#[test]
 fn the_model_for_extents_is_the_one_that_the_labelled_conversations_give() {
-    check("extent.trees", &blocks());
+    check("extent.trees", &extents_of_blocks());
 }
 
 #[test]

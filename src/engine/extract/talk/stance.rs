@@ -419,14 +419,14 @@ pub(in crate::engine::extract) fn stems(subjects: &[Subject]) -> Vec<Stems> {
 }
 
 /// Returns the start of a word, by which its forms are compared.
-fn stem(word: &str) -> &str {
+pub(in crate::engine::extract) fn stem(word: &str) -> &str {
     let end = word.char_indices().nth(STEM);
     &word[..end.map_or(word.len(), |(at, _)| at)]
 }
 
 /// Splits text into words and single other characters, with their offsets. Words end between
 /// scripts with and without spaces.
-fn pieces(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub(in crate::engine::extract) fn pieces(text: &str) -> impl Iterator<Item = (usize, &str)> {
     #[derive(PartialEq, Clone, Copy)]
     enum Kind {
         Space,

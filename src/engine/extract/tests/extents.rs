@@ -1,18 +1,32 @@
 //! The extent of plans, and examples for the training of the model that estimates it.
 
+use text_classifier::{Features, Model};
+
 use crate::engine::extract::element::elements;
-use crate::engine::extract::extent::greatest_sum;
+use crate::engine::extract::extent::{HELD_OUT, greatest_sum};
 use crate::engine::extract::region::Search;
 
-/// The features of a block, and whether it belongs to the plan.
-pub(crate) type Block = (Vec<f32>, bool);
+/// A block of a post.
+pub(crate) struct Block {
+    /// What the model for extents considers.
+    pub(crate) features: Vec<f32>,
+    /// What the model for words considers.
+    pub(crate) words: Features,
+    /// Whether the block belongs to the plan.
+    pub(crate) belongs: bool,
+}
+
+/// Replaces the model for words in this thread.
+pub(crate) fn set_held_out(model: Option<Model>) {
+    HELD_OUT.set(model);
+}
 
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty())
 }
 
-/// Returns the features of each block of a post that may belong to its plan, and whether it does,
-/// given the lines that may begin and end the plan.
+/// Returns each block of a post that may belong to its plan, given the lines that may begin and end
+/// the plan.
 pub(crate) fn examples(post: &str, first: &[String], last: &[String]) -> Vec<Block> {
     let elements = elements(post);
     let search = Search::new(post, &elements);
@@ -48,10 +62,13 @@ pub(crate) fn examples(post: &str, first: &[String], last: &[String]) -> Vec<Blo
             // Thousandths of what either has.
             let likeness = common * 1000 / all;
             if likeness > 0 && best.as_ref().is_none_or(|(most, _)| likeness > *most) {
-                let rows = limits
-                    .clone()
-                    .map(|at| (features[at].clone(), plan.contains(&at)));
-                best = Some((likeness, rows.collect()));
+                let words = search.words_of_blocks(region);
+                let block = |at: usize| Block {
+                    features: features[at].clone(),
+                    words: words[at].clone(),
+                    belongs: plan.contains(&at),
+                };
+                best = Some((likeness, limits.clone().map(block).collect()));
             }
         }
     }

@@ -22,7 +22,7 @@ use crate::formats::vocabulary::fold;
 const SAMPLE: usize = 16;
 /// Number of parts into which the conversations are divided, so that a model can be asked about
 /// comments that it was not trained with.
-const FOLDS: usize = 3;
+pub(crate) const FOLDS: usize = 3;
 /// The conversation for whose comments the phrases of the vocabulary were completed.
 const TUNED: &str = "tide-table";
 
@@ -304,11 +304,10 @@ fn fit<'e>(examples: impl Iterator<Item = &'e Example>) -> Model {
     train(&labelled, Stance::ALL.len())
 }
 
-/// The model must be trained anew after each change of the labelled comments or the features.
-#[test]
-fn the_model_is_the_one_that_the_labelled_comments_give() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/engine/extract/talk/stance.weights");
-    let trained = fit(examples().iter()).to_bytes();
+/// Compares a trained model with the stored one, or stores it if `PLANWRIGHT_TRAIN` is set.
+pub(crate) fn check(file: &str, trained: &Model) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    let trained = trained.to_bytes();
     if std::env::var_os("PLANWRIGHT_TRAIN").is_some() {
         fs::write(&path, &trained).unwrap();
         return;
@@ -324,7 +323,16 @@ fn the_model_is_the_one_that_the_labelled_comments_give() {
         .count();
     assert!(
         differ * 1_000 <= stored.len(),
-        "{differ} weights differ: train the model as fixtures/remarks/README.md says"
+        "{differ} weights differ: train the model as fixtures/conversations/README.md says"
+    );
+}
+
+/// The model must be trained anew after each change of the labelled comments or the features.
+#[test]
+fn the_model_is_the_one_that_the_labelled_comments_give() {
+    check(
+        "src/engine/extract/talk/stance.weights",
+        &fit(examples().iter()),
     );
 }
 
