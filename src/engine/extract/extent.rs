@@ -405,7 +405,7 @@ impl Search<'_> {
             return region;
         }
         let start = limits.start + found.start;
-        let found = start..self.completed(limits.start + found.end, part.end);
+        let found = start..self.completed(start, limits.start + found.end, part.end);
         if found == part {
             return region;
         }
@@ -417,10 +417,10 @@ impl Search<'_> {
         }
     }
 
-    /// Returns where a plan whose estimated end is `end` really ends, at `most` at the latest: a
-    /// section is not separated from its heading, and text that refers to the steps belongs to
-    /// them.
-    fn completed(&self, mut end: usize, most: usize) -> usize {
+    /// Returns where a plan from `start` whose estimated end is `end` really ends, at `most` at the
+    /// latest: a section is not separated from its heading, and text that refers to the steps
+    /// belongs to them.
+    fn completed(&self, start: usize, mut end: usize, most: usize) -> usize {
         let is_head =
             |at: usize| self.elements[at].level().is_some() || self.elements[at].is_bold_line();
         if is_head(end - 1) {
@@ -432,6 +432,17 @@ impl Search<'_> {
         };
         while end < most && refers(end) && !self.is_after(end) {
             end += 1;
+        }
+        // What a heading or a lead announces was left out, so it is left out as well.
+        let announces = |at: usize| {
+            let element = &self.elements[at];
+            let leads = element.kind == ElementKind::Paragraph
+                && element.text.trim_end().ends_with([':', '：']);
+            let is_step = self.series.iter().any(|it| it.blocks.contains(&at));
+            (is_head(at) || leads && at + 1 < self.elements.len()) && !is_step
+        };
+        while end > start + 1 && announces(end - 1) {
+            end -= 1;
         }
         end
     }

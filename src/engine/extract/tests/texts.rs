@@ -155,3 +155,25 @@ fn what_follows_a_plan_is_a_remark_unless_it_is_addressed_to_the_reader_or_heade
     }
     assert_eq!(remark_below("another text", plan), None);
 }
+
+#[test]
+fn a_plan_does_not_end_with_the_heading_of_what_was_left_out() {
+    let steps = "## Export in the background\n\n1. Add a table `exports` with owner, state and expiry\n\
+                 2. Write the file in a job and store it in the bucket\n\
+                 3. Send a link that is valid for a day";
+    for (heading, rest) in [
+        (
+            "**Questions**",
+            "1. Does legal need a copy of what was exported?\n2. Are employees' accounts to be excluded?",
+        ),
+        (
+            "Before you ask:",
+            "- *Why not at once?* Too slow.\n- *Why a day?* No idea.",
+        ),
+    ] {
+        let text = format!("{steps}\n\n{heading}\n\n{rest}");
+        let found = candidates_in_text(&text).remove(0).text;
+        assert!(found.contains(rest) || !found.contains(heading), "{found}");
+        assert!(found.contains("valid for a day"), "{found}");
+    }
+}
