@@ -371,6 +371,10 @@ impl Search<'_> {
 
     /// Returns the words of each block that the model for words considers.
     #[cfg(test)]
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method is that of one lifetime"
+    )]
     pub(super) fn words_of_blocks(&self, region: &Region) -> Vec<Features> {
         self.each_block(region, |view| view.words()).1
     }
