@@ -21,6 +21,9 @@ pub const LINE_MARKS: [char; 5] = ['■', '◆', '▼', '◼', '◇'];
 /// Maximum length of a version behind a marker, in characters.
 const MAX_VERSION_CHARS: usize = 24;
 
+/// Maximum number of headings that are compared with the first.
+const MAX_PHASES: usize = 16;
+
 /// Maximum length of a title that is not marked as one, in characters.
 const MAX_PLAIN_CHARS: usize = 80;
 
@@ -142,7 +145,11 @@ fn first_heading(blocks: &[Block]) -> Option<String> {
 /// Whether the heading that begins the text is followed by others of the same deep `level` that
 /// could be titles as well: they are phases.
 fn is_one_of_several(blocks: &[Block], level: u8) -> bool {
-    let mut others = blocks.iter().filter_map(Block::heading).skip(1);
+    let mut others = blocks
+        .iter()
+        .filter_map(Block::heading)
+        .skip(1)
+        .take(MAX_PHASES);
     let mut same = others.clone().filter(|(other, _)| *other == level);
     level >= 3
         && same.clone().count() > 0
