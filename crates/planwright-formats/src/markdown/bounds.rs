@@ -48,13 +48,15 @@ const MIN_COUNTED_LENGTH: usize = 65_536;
 /// count as well.
 pub fn too_complex(source: &str) -> bool {
     let mut containers = Containers::default();
-    let mut table = Table::default();
+    // Without a bar, every row has one cell.
+    let mut table = memchr::memchr(b'|', source.as_bytes()).map(|_| Table::default());
     let (mut steps, mut marks) = (0, 0);
     let mut rest = source.as_bytes();
     while !rest.is_empty() {
         let end = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
         let line = &rest[..end];
-        if containers.exceed(line) || table.exceeds(line) {
+        let is_wide = |table: &mut Table| table.exceeds(line);
+        if containers.exceed(line) || table.as_mut().is_some_and(is_wide) {
             return true;
         }
         let depth = containers.0.len();
