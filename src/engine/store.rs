@@ -426,8 +426,8 @@ pub trait Store: Send + Sync + 'static {
     async fn save_progress(&self, lease: &Lease, progress: &Progress) -> Result<(), StoreError>;
 
     /// Records the outcome of the leased run and releases it. If the run ended, the next one with
-    /// its `serial` key is promoted in the same transaction. Nobody is woken: the caller claims
-    /// next.
+    /// its `serial` key is promoted in the same transaction. Nobody is woken: a worker that
+    /// has finished a run claims the next one.
     async fn finish(
         &self,
         lease: &Lease,

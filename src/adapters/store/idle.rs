@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 #[derive(Debug, Default)]
 pub(super) struct IdleWorkers {
     notify: Notify,
-    /// Number of workers that wait, or were woken and have not run since.
+    /// Number of workers that wait, with those that were woken and have not continued yet.
     waiting: AtomicUsize,
 }
 

@@ -373,7 +373,7 @@ impl Search<'_> {
     #[cfg(test)]
     #[expect(
         clippy::redundant_closure_for_method_calls,
-        reason = "the method is that of one lifetime"
+        reason = "the method is not general over the lifetimes of `View`"
     )]
     pub(super) fn words_of_blocks(&self, region: &Region) -> Vec<Features> {
         self.each_block(region, |view| view.words()).1
@@ -422,8 +422,8 @@ impl Search<'_> {
     }
 
     /// Returns where a plan from `start` whose estimated end is `end` really ends, at `most` at the
-    /// latest: a section is not separated from its heading, and text that refers to the steps
-    /// belongs to them.
+    /// latest: a section is not separated from its heading, text that refers to the steps belongs
+    /// to them, and the plan does not end with a heading or a lead.
     fn completed(&self, start: usize, mut end: usize, most: usize) -> usize {
         let is_head =
             |at: usize| self.elements[at].level().is_some() || self.elements[at].is_bold_line();
@@ -437,7 +437,7 @@ impl Search<'_> {
         while end < most && refers(end) && !self.is_after(end) {
             end += 1;
         }
-        // What a heading or a lead announces was left out, so it is left out as well.
+        // A heading or a lead is left out if what it announces was left out.
         let announces = |at: usize| {
             let element = &self.elements[at];
             let leads = element.kind == ElementKind::Paragraph

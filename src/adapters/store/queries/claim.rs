@@ -240,12 +240,11 @@ pub(crate) async fn claim(
     until: Millis,
     limits: &ClaimLimits,
 ) -> Result<Option<Claimed>, WriteError> {
-    let pending = connection.row(PENDING, &[now.into()]).await?;
-    let is = |what| pending.as_ref().map_or(Ok(false), |row| column(row, what));
-    if is("is_due")? {
+    let pending = connection.one(PENDING, &[now.into()]).await?;
+    if column(&pending, "is_due")? {
         connection.execute(WAKE, &[now.into()]).await?;
         connection.execute(ABANDON, &[now.into()]).await?;
-    } else if !is("is_ready")? {
+    } else if !column(&pending, "is_ready")? {
         connection.commit().await?;
         return Ok(None);
     }

@@ -29,8 +29,8 @@ const MAX_PLAIN_CHARS: usize = 80;
 
 /// Returns the title of the plan in `text`, or `None` if it has no descriptive one.
 ///
-/// The sources are, in this order: the first heading, bold or italic line above the steps, a line `Plan:
-/// X`, and `title` in the front matter.
+/// The sources are, in this order: the first heading, bold or italic line above the steps, a line
+/// `Plan: X`, and `title` in the front matter.
 pub fn own_title(text: &str) -> Option<String> {
     let (fields, source) = front_matter::split(text);
     let blocks = markdown::blocks(source);
@@ -157,10 +157,10 @@ fn is_one_of_several(blocks: &[Block], level: u8) -> bool {
         && same.all(|(_, text)| descriptive_title(text).is_some())
 }
 
-/// Returns the title in a bold line or in a line `Plan: X`.
+/// Returns the title in a bold or italic line or in a line `Plan: X`.
 fn title_line(block: &Block, blocks: &[Block], source: &str) -> Option<String> {
-    if let Some(bold) = emphasized_line(block, source) {
-        return descriptive_title(bold).filter(|_| !is_section(bold, blocks, source));
+    if let Some(line) = emphasized_line(block, source) {
+        return descriptive_title(line).filter(|_| !is_section(line, blocks, source));
     }
     let first = block.paragraph()?.lines().next()?;
     let marked = without_markers(first).len() < first.len()
@@ -169,13 +169,14 @@ fn title_line(block: &Block, blocks: &[Block], source: &str) -> Option<String> {
     marked.then(|| descriptive_title(first))?
 }
 
-/// Returns true for a bold line of one word, such as `Backend`, if there are others like it.
-fn is_section(bold: &str, blocks: &[Block], source: &str) -> bool {
+/// Returns true for a bold or italic line of one word, such as `Backend`, if there are others like
+/// it.
+fn is_section(line: &str, blocks: &[Block], source: &str) -> bool {
     let of_one_word = |line: &&str| line.split_whitespace().count() == 1;
     let lines = blocks
         .iter()
         .filter_map(|block| emphasized_line(block, source));
-    of_one_word(&bold) && lines.filter(of_one_word).count() > 1
+    of_one_word(&line) && lines.filter(of_one_word).count() > 1
 }
 
 /// Returns a paragraph that can be a title although it is not marked as one: a short line of several
