@@ -137,9 +137,10 @@ impl Case<'_> {
     /// Whether the text answered a question: the author of the conversation says that the problem
     /// is solved, and nothing else says that the text is a plan.
     pub(super) fn is_answer(&self, at: usize) -> bool {
+        let is_called_plan = |it: &Found| it.has_reason(Reason::identifies_plan);
         self.standing[at].solved.is_some()
             && self.standing[at].chosen.is_empty()
-            && !self.good[at].has_reason(Reason::identifies_plan)
+            && !self.good.get(at).is_some_and(is_called_plan)
     }
 
     /// Whether somebody would decide for another plan after the decision for this one.

@@ -214,7 +214,8 @@ pub(super) fn decide(
     };
     let may_be_saved = |at: usize| {
         by_rules.iter().take(among).any(|it| *it == at)
-            || (case.strengths[at] >= MIN_SCORE || case.is_plausible(at)) && !case.is_answer(at)
+            || case.strengths[at] >= MIN_SCORE
+            || case.is_plausible(at)
     };
     let mut order: Vec<usize> = (0..likelihoods.len()).collect();
     order.sort_by(|one, other| likelihoods[*other].total_cmp(&likelihoods[*one]));
@@ -236,8 +237,8 @@ pub(super) fn decide(
     asked.retain(|at| likelihoods[*at] >= least && (is_replaced(first) || !is_replaced(*at)));
     asked.truncate(MAX_ASKED);
     if asked.len() < 2 || !asked.iter().any(|at| may_be_saved(*at)) {
-        // According to the rules, it was turned down, replaced or carried out.
-        let doubted = case.standing[first].gone() && best < LIKELY;
+        // According to the rules, it was turned down, replaced or carried out, or was an answer.
+        let doubted = (case.standing[first].gone() || case.is_answer(first)) && best < LIKELY;
         let verdict = if may_be_saved(first) && !doubted {
             Verdict::Plan
         } else {
@@ -458,12 +459,21 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_that_was_turned_down_must_be_likely() {
-        let mut standing = vec![Standing::default(); 3];
-        standing[0].withdrawn = Some(1);
-        for (likelihood, expected) in [(0.55, Verdict::None), (0.65, Verdict::Plan)] {
-            let found = decided(&[likelihood, 0.0, 0.0], &standing, Verdict::None);
-            assert_eq!(found, (0, expected), "{likelihood}");
+    fn a_plan_that_was_turned_down_or_an_answer_must_be_likely() {
+        let withdrawn = Standing {
+            withdrawn: Some(1),
+            ..Standing::default()
+        };
+        let answer = Standing {
+            solved: Some(1),
+            ..Standing::default()
+        };
+        for first in [withdrawn, answer] {
+            let standing = [first, Standing::default(), Standing::default()];
+            for (likelihood, expected) in [(0.55, Verdict::None), (0.65, Verdict::Plan)] {
+                let found = decided(&[likelihood, 0.0, 0.0], &standing, Verdict::None);
+                assert_eq!(found, (0, expected), "{likelihood} {standing:?}");
+            }
         }
     }
 
