@@ -21,14 +21,13 @@ use crate::engine::model::candidate::Reason;
 
 /// Minimum sum of the probabilities of all texts: below it, none of them is saved.
 const POSSIBLE: f32 = 0.5;
-/// From this probability on, other texts are compared with the likeliest one by [`CLOSE`]; below it,
-/// by [`IN_QUESTION`].
+/// Minimum probability of a text that is saved without a question although the rules consider it
+/// turned down, replaced, carried out or an answer.
 const LIKELY: f32 = 0.6;
-/// Minimum probability of another text in question if the likeliest one is not [`LIKELY`].
+/// Minimum odds of a text in question, as a share of the likeliest one's.
+const CLOSE: f32 = 0.1;
+/// Minimum probability of a text in question.
 const IN_QUESTION: f32 = 0.1;
-/// Minimum probability of another text in question, as a share of the likeliest one's, if that is
-/// at least [`LIKELY`].
-const CLOSE: f32 = 0.33;
 /// Probability of a meaning of a comment that is as good as none.
 const NOISE: f32 = 0.4;
 /// Number of the last posts that are considered separately.
@@ -226,15 +225,15 @@ pub(super) fn decide(
     if likelihoods.iter().sum::<f32>() < POSSIBLE {
         return (order, Verdict::None);
     }
-    let least = if best < LIKELY {
-        IN_QUESTION
-    } else {
-        CLOSE * best
+    let is_close = |at: usize| {
+        let other = likelihoods[at];
+        // Odds are p / (1 - p).
+        other >= IN_QUESTION && other * (1.0 - best) >= CLOSE * best * (1.0 - other)
     };
     // Earlier versions are in question only if the likeliest text is one itself.
     let is_replaced = |at: usize| case.standing[at].replaced.is_some();
     let mut asked = order.clone();
-    asked.retain(|at| likelihoods[*at] >= least && (is_replaced(first) || !is_replaced(*at)));
+    asked.retain(|at| is_close(*at) && (is_replaced(first) || !is_replaced(*at)));
     asked.truncate(MAX_ASKED);
     if asked.len() < 2 || !asked.iter().any(|at| may_be_saved(*at)) {
         // According to the rules, it was turned down, replaced or carried out, or was an answer.
@@ -432,7 +431,10 @@ mod tests {
             ([0.1, 0.9, 0.2], (1, Verdict::Plan)),
             ([0.51, 0.0, 0.05], (0, Verdict::Plan)),
             ([0.26, 0.26, 0.0], (0, unclear(2, why))),
-            ([0.9, 0.3, 0.1], (0, unclear(2, why))),
+            ([0.9, 0.4, 0.1], (0, Verdict::Plan)),
+            ([0.9, 0.5, 0.1], (0, unclear(2, why))),
+            ([1.0, 0.9, 0.0], (0, Verdict::Plan)),
+            ([1.0, 1.0, 0.0], (0, unclear(2, why))),
             ([0.5, 0.3, 0.15], (0, unclear(3, why))),
             ([0.1, 0.0, 0.8], (2, Verdict::None)),
             ([0.3, 0.0, 0.5], (0, unclear(2, why))),
