@@ -14,10 +14,9 @@ use super::inbox::Inbox;
 use super::open::PAGE_SIZE;
 use crate::engine::store::StoreError;
 
-/// Number of pages in the WAL after which a checkpoint is due: as many as the first block of SQLite's
-/// index of the WAL can hold, roughly (4,062, <https://sqlite.org/walformat.html>). Checkpoints slow
-/// down the writes beside them; with a quarter of the pages, the 99th percentile of claims was 3 ms
-/// instead of 2 ms (`cargo bench --bench queue`).
+/// Number of pages in the WAL after which a checkpoint is due, which slows down the writes beside
+/// it. Roughly as many as fit into the first block of SQLite's index of the WAL: 4,062
+/// (<https://sqlite.org/walformat.html>).
 const CHECKPOINT_PAGES: usize = 4_000;
 
 /// Number of pages that a turn writes, beside the texts in the inbox.
