@@ -1,8 +1,9 @@
 //! Adapters of [`crate::engine::store::Store`].
 //!
 //! SQLite is the embedded default: one file, one process, nothing to install. Every write is on
-//! disk (WAL, `synchronous=FULL`) before the call returns; deliveries that arrive together share
-//! one commit. PostgreSQL is for several processes that share the work. Both execute the same
+//! disk (WAL, `synchronous=FULL`) before the call returns, except claims and heartbeats, of which
+//! nothing has to survive a power failure; deliveries that arrive together share one commit.
+//! PostgreSQL is for several processes that share the work. Both execute the same
 //! statements.
 
 mod check;

@@ -8,6 +8,7 @@ use super::errors::{WriteError, failed};
 use super::group_commit::Failure;
 use super::queries::accept::EncodedDelivery;
 use super::sql::Connection;
+use super::sqlite::Flush;
 use super::{postgres, sqlite};
 use crate::engine::store::{Accepted, StoreError};
 
@@ -49,10 +50,11 @@ impl Turn<'_> {
 }
 
 impl Database {
-    /// Waits for a connection for writing.
-    pub(super) async fn writer(&self) -> Result<Turn<'_>, StoreError> {
+    /// Waits for a connection for writing. PostgreSQL flushes every commit: other processes, which
+    /// know of one that a failure of its server undoes, would continue.
+    pub(super) async fn writer(&self, flush: Flush) -> Result<Turn<'_>, StoreError> {
         match self {
-            Self::Sqlite(database) => Ok(Turn::Writer(database.writer.turn().await?)),
+            Self::Sqlite(database) => Ok(Turn::Writer(database.writer.turn(flush).await?)),
             Self::Postgres(database) => Ok(Turn::Postgres(database.turn().await?)),
         }
     }

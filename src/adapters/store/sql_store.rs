@@ -23,7 +23,7 @@ use super::queries::{
     views,
 };
 use super::sql::Sql;
-use super::sqlite::{self, SqliteOptions};
+use super::sqlite::{self, Flush, SqliteOptions};
 use super::{MAX_CONFLICTS, errors};
 use crate::engine::clock::Clock;
 use crate::engine::metrics::{StoreMeter, StoreOperation};
@@ -72,13 +72,13 @@ macro_rules! measure {
 /// of others at the same time is executed again.
 macro_rules! write {
     ($store:ident, $operation:path $(, $argument:expr)*) => {
-        write!($store as StoreOperation::Write, $operation $(, $argument)*)
+        write!($store as StoreOperation::Write, Flush::Now, $operation $(, $argument)*)
     };
-    ($store:ident as $class:path, $operation:path $(, $argument:expr)*) => {
+    ($store:ident as $class:path, $flush:path, $operation:path $(, $argument:expr)*) => {
         measure!($store, $class, {
             let mut conflicts = 0;
             loop {
-                let mut turn = $store.database.writer().await?;
+                let mut turn = $store.database.writer($flush).await?;
                 let mut connection = turn.connection();
                 let result = $operation(&mut connection $(, $argument)*).await;
                 let result = connection.settle(result).await;
@@ -314,10 +314,16 @@ impl Store for SqlStore {
         limits: &ClaimLimits,
     ) -> Result<Option<Claimed>, StoreError> {
         let until = now.plus(lease);
+        // After a power failure the run is claimed again. What is done with it is flushed, and the
+        // claim with it.
         let claimed = write!(
             self as StoreOperation::Claim,
+            Flush::Later,
             claim::claim,
-            owner, now, until, limits
+            owner,
+            now,
+            until,
+            limits
         )?;
         if claimed.is_some() {
             self.database.wake();
@@ -355,7 +361,14 @@ impl Store for SqlStore {
         if leases.is_empty() {
             return Ok(Vec::new());
         }
-        write!(self, lease::heartbeat, leases, now.plus(lease))
+        // After a power failure nobody holds a lease.
+        write!(
+            self as StoreOperation::Write,
+            Flush::Later,
+            lease::heartbeat,
+            leases,
+            now.plus(lease)
+        )
     }
 
     async fn save_progress(&self, lease: &Lease, progress: &Progress) -> Result<(), StoreError> {

@@ -31,7 +31,7 @@ pub(super) use backup::damage;
 pub use backup::{Restored, backup_sqlite, restore_sqlite};
 pub use inspect::{Inspected, SCHEMA, inspect};
 pub(super) use open::{open, open_for_reading, real_path};
-pub(super) use writer::Turn;
+pub(super) use writer::{Flush, Turn};
 
 /// Options of a SQLite store.
 #[derive(Debug, Clone)]

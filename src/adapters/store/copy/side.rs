@@ -10,7 +10,7 @@ use super::super::errors::WriteError;
 use super::super::postgres::{self, Guard};
 use super::super::sql::{Connection, Row, Value, column};
 use super::super::sql_store::SqlStore;
-use super::super::sqlite::{self, SqliteOptions};
+use super::super::sqlite::{self, Flush, SqliteOptions};
 use super::read::{Source, of_table};
 use super::rows::Cell;
 use super::tables::{TABLES, Table};
@@ -106,7 +106,7 @@ impl Side {
                 database
             }
         };
-        let mut turn = database.writer().await?;
+        let mut turn = database.writer(Flush::Now).await?;
         let mut connection = turn.connection();
         let result = async {
             connection.begin().await?;

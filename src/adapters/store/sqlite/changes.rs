@@ -116,6 +116,11 @@ impl Changes {
         })
     }
 
+    /// The recorded number of changes.
+    pub(super) fn recorded(&self) -> i64 {
+        self.recorded
+    }
+
     /// Records that one more change is durable in the database, which may hold others that are not
     /// recorded yet.
     pub(super) fn note_one(&mut self) {

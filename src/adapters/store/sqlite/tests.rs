@@ -27,7 +27,7 @@ async fn writer(store: &SqlStore) -> Turn<'_> {
     let Database::Sqlite(database) = store.database() else {
         panic!("not SQLite");
     };
-    database.writer.turn().await.unwrap()
+    database.writer.turn(Flush::Now).await.unwrap()
 }
 
 #[tokio::test]

@@ -22,6 +22,26 @@ const CHECKPOINT_PAGES: usize = 4_000;
 /// Number of pages that a turn writes, beside the texts in the inbox.
 const PAGES_OF_TURN: usize = 10;
 
+/// When commits are written to the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flush {
+    /// Each one before it returns.
+    Now,
+    /// With the next one that is flushed. Until then they survive the process, but a power failure
+    /// may undo them, the last ones first (`synchronous=NORMAL`,
+    /// <https://sqlite.org/pragma.html#pragma_synchronous>).
+    Later,
+}
+
+impl Flush {
+    fn pragma(self) -> &'static str {
+        match self {
+            Self::Now => "PRAGMA synchronous = FULL",
+            Self::Later => "PRAGMA synchronous = NORMAL",
+        }
+    }
+}
+
 /// The writing connection behind a fair lock.
 #[derive(Debug)]
 pub(crate) struct Writer {
@@ -39,6 +59,10 @@ struct Slot {
     /// Taken out during a turn. `None` after a failure of the database or a turn that was dropped
     /// half-way: the next turn reconnects, which also rolls back an open transaction.
     connection: Option<SqliteConnection>,
+    /// What is set on the connection.
+    flush: Flush,
+    /// Number of changes in the database when that was set, or when it was last looked at.
+    changes: i64,
     /// Held from open to close; `None` once closed.
     resources: Option<Resources>,
     inbox: Inbox,
@@ -73,6 +97,8 @@ impl Writer {
             options,
             slot: Mutex::new(Slot {
                 connection: Some(connection),
+                flush: Flush::Now,
+                changes: resources.changes.recorded(),
                 resources: Some(resources),
                 inbox: Inbox::unread(),
             }),
@@ -84,20 +110,20 @@ impl Writer {
 
     /// Waits for the writing connection. What was accepted before is stored then; if that is much,
     /// other turns take place in between.
-    pub(crate) async fn turn(&self) -> Result<Turn<'_>, StoreError> {
+    pub(crate) async fn turn(&self, flush: Flush) -> Result<Turn<'_>, StoreError> {
         let mut accepted = None;
         loop {
             let mut turn = self.lock().await?;
             // The changes that the previous turn committed.
             turn.record_changes().await.map_err(errors::failed)?;
             let accepted = *accepted.get_or_insert(turn.slot.inbox.written());
-            if turn.slot.inbox.is_expanded_to(accepted) {
-                return Ok(turn);
-            }
-            if let Err(error) = turn.expand_some().await {
+            if !turn.slot.inbox.is_expanded_to(accepted)
+                && let Err(error) = turn.expand_some().await
+            {
                 return turn.end(Err(error));
             }
             if turn.slot.inbox.is_expanded_to(accepted) {
+                turn.set_flush(flush).await.map_err(errors::failed)?;
                 return Ok(turn);
             }
             turn.end(Ok(()))?;
@@ -112,6 +138,7 @@ impl Writer {
         {
             return turn.end(Err(error));
         }
+        turn.set_flush(Flush::Now).await.map_err(errors::failed)?;
         Ok(turn)
     }
 
@@ -125,7 +152,7 @@ impl Writer {
         if !self.is_inbox_filled() {
             return Ok(());
         }
-        self.turn().await?.end(Ok(()))
+        self.turn(Flush::Later).await?.end(Ok(()))
     }
 
     async fn lock(&self) -> Result<Turn<'_>, StoreError> {
@@ -139,7 +166,9 @@ impl Writer {
             // It is not known what the last turn did.
             self.filled.store(true, Ordering::Release);
             slot.inbox = slot.inbox.forget();
-            self.connect().await.map_err(errors::failed)?
+            let (connection, count) = self.connect().await.map_err(errors::failed)?;
+            (slot.flush, slot.changes) = (Flush::Now, count);
+            connection
         };
         Ok(Turn {
             connection,
@@ -148,10 +177,12 @@ impl Writer {
         })
     }
 
-    async fn connect(&self) -> sqlx::Result<SqliteConnection> {
+    /// Connects, and returns the number of changes in the database.
+    async fn connect(&self) -> sqlx::Result<(SqliteConnection, i64)> {
         let mut connection = self.options.connect().await?;
         changes::count_from_now_on(&mut connection).await?;
-        Ok(connection)
+        let count = changes::counted(&mut connection).await?;
+        Ok((connection, count))
     }
 
     fn add_pages(&self, pages: usize) {
@@ -179,16 +210,8 @@ impl Writer {
     pub(crate) async fn close(&self) {
         let mut slot = self.slot.lock().await;
         if let Some(mut connection) = slot.connection.take() {
-            if let (Some(resources), Ok(count)) =
-                (&mut slot.resources, changes::counted(&mut connection).await)
-            {
-                resources.changes.note(count);
-            }
-            let result = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)")
-                .execute(&mut connection)
-                .await;
-            let result = match result {
-                Ok(_) => connection.close().await,
+            let result = match slot.flush_all(&mut connection).await {
+                Ok(()) => connection.close().await,
                 Err(error) => Err(error),
             };
             if let Err(error) = result {
@@ -200,13 +223,47 @@ impl Writer {
     }
 }
 
-impl Turn<'_> {
-    /// Records the number of durable changes. Call it between transactions only.
-    pub(super) async fn record_changes(&mut self) -> sqlx::Result<()> {
-        let count = changes::counted(&mut self.connection).await?;
-        if let Some(resources) = &mut self.slot.resources {
+impl Slot {
+    /// Moves everything from the WAL into the database file, and records the number of changes.
+    async fn flush_all(&mut self, connection: &mut SqliteConnection) -> sqlx::Result<()> {
+        let is_busy: bool = sqlx::query_scalar("PRAGMA wal_checkpoint(TRUNCATE)")
+            .fetch_one(&mut *connection)
+            .await?;
+        let count = changes::counted(connection).await?;
+        if let Some(resources) = self.resources.as_mut().filter(|_| !is_busy) {
             resources.changes.note(count);
         }
+        Ok(())
+    }
+}
+
+impl Turn<'_> {
+    /// Records the number of changes that are durable. Call it between transactions only.
+    pub(super) async fn record_changes(&mut self) -> sqlx::Result<()> {
+        let count = changes::counted(&mut self.connection).await?;
+        let slot = &mut *self.slot;
+        // One that was flushed has flushed those before it.
+        if slot.flush == Flush::Now
+            && count > slot.changes
+            && let Some(resources) = &mut slot.resources
+        {
+            resources.changes.note(count);
+        }
+        slot.changes = count;
+        Ok(())
+    }
+
+    /// Sets when the following commits are flushed.
+    async fn set_flush(&mut self, flush: Flush) -> sqlx::Result<()> {
+        if self.slot.flush == flush {
+            return Ok(());
+        }
+        self.record_changes().await?;
+        // Not as a prepared statement: it takes effect when it is compiled.
+        sqlx::raw_sql(flush.pragma())
+            .execute(&mut self.connection)
+            .await?;
+        self.slot.flush = flush;
         Ok(())
     }
 
@@ -236,10 +293,13 @@ impl Turn<'_> {
         while !self.slot.inbox.is_empty() {
             self.expand_some().await?;
         }
+        self.set_flush(Flush::Now).await?;
         Ok(())
     }
 
+    /// Stores a part of what is in the inbox. If a power failure undoes that, it is still there.
     async fn expand_some(&mut self) -> Result<(), WriteError> {
+        self.set_flush(Flush::Later).await?;
         let changes = self.slot.inbox.expand_some(&mut self.connection).await?;
         // A changed row touches a page of the table or of an index, more or less.
         self.writer
