@@ -131,9 +131,9 @@ fn for_people(checked: &PlanCheck) -> String {
 
 fn facts(checked: &PlanCheck) -> String {
     format!(
-        "  title      {}\n  length     {} characters, at least {MIN_PLAN_CHARS} are needed\n  structure  {}, {}\n",
+        "  title      {}\n  length     {}, at least {MIN_PLAN_CHARS} are needed\n  structure  {}, {}\n",
         checked.title.as_deref().unwrap_or("(none)"),
-        checked.measure.length,
+        checked.measure.length_text(),
         count(checked.measure.headings, "heading"),
         count(checked.measure.lists, "list"),
     )

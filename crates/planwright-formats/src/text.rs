@@ -2,6 +2,12 @@
 
 use crate::hidden;
 
+/// Whether a character is Chinese, Japanese or Korean. One of them carries about as much as two
+/// letters of an alphabet.
+pub fn is_wide(c: char) -> bool {
+    ('\u{3000}'..'\u{fb00}').contains(&c)
+}
+
 /// Truncates `text` to `max` code points. When something is cut off, the last one is an ellipsis.
 ///
 /// ```

@@ -9,6 +9,7 @@ use super::series::{Form, Series, series};
 use crate::engine::model::candidate::Reason;
 use crate::formats::plan::document::is_success_document;
 use crate::formats::plan::summary::as_path;
+use crate::formats::text::is_wide;
 use crate::formats::vocabulary::{Class, Phrases, fold};
 
 /// Maximum length of a paragraph that introduces a plan, in bytes.
@@ -170,11 +171,7 @@ pub(super) fn score(text: &str, elements: &[Element], start: usize) -> Vec<(i32,
     }
     let length = text.trim().chars().count();
     // One character of these scripts carries about as much information as two Latin letters.
-    let wide = text
-        .chars()
-        .take(400)
-        .filter(|c| ('\u{3000}'..'\u{fb00}').contains(c))
-        .count();
+    let wide = text.chars().take(400).filter(|c| is_wide(*c)).count();
     let dense = wide * 3 > length.min(400);
     let length = if dense { length * 2 } else { length };
     match length {

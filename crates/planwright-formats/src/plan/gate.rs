@@ -20,12 +20,13 @@ use comrak::nodes::NodeValue;
 use thiserror::Error;
 
 use super::document;
-use crate::text::{one_line, truncate_chars};
+use crate::text::{is_wide, one_line, truncate_chars};
 use crate::{front_matter, markdown};
 
 /// Minimum length of a plan without white space at both ends, in code points (the limit of erk).
+/// Other than for erk, a Chinese, Japanese or Korean one counts as two.
 pub const MIN_PLAN_CHARS: usize = 100;
-/// Minimum length of a title, in code points (the limit of erk).
+/// Minimum length of a title, in code points (the limit of erk), which are counted in the same way.
 pub const MIN_TITLE_CHARS: usize = 5;
 /// Maximum length of the rejected text in a message to a model, in code points.
 const MAX_QUOTED_CHARS: usize = 200;
@@ -79,7 +80,8 @@ const TITLE_RULES: Rules = Rules {
 const CONTENT_RULES: Rules = Rules {
     subject: "content",
     requirements: &[
-        "at least 100 characters, not counting leading and trailing white space",
+        "at least 100 characters, not counting leading and trailing white space; one of Chinese, \
+         Japanese or Korean counts as two",
         "a heading (`## Steps`) or a list (`1. …`, `- …`) that Markdown reads as one: not in a \
          code block, and with a space after `#`, `-` or `1.`",
         "says what is to be done, in which steps, in which files, and how it is tested",
@@ -125,6 +127,11 @@ impl TitleError {
     }
 }
 
+/// Returns the number of characters that count twice.
+fn count_wide(text: &str) -> usize {
+    text.chars().filter(|c| is_wide(*c)).count()
+}
+
 /// Checks that a title has at least [`MIN_TITLE_CHARS`], contains a letter and is no default.
 ///
 /// # Errors
@@ -134,7 +141,7 @@ pub fn gate_title(title: &str) -> Result<(), TitleError> {
     let length = title.chars().count();
     if title.is_empty() {
         Err(TitleError::Empty)
-    } else if length < MIN_TITLE_CHARS {
+    } else if length + count_wide(title) < MIN_TITLE_CHARS {
         Err(TitleError::TooShort(length))
     } else if !title.chars().any(char::is_alphabetic) {
         Err(TitleError::NoLetter)
@@ -151,12 +158,9 @@ pub enum ContentError {
     /// The text contains only white space.
     #[error("Plan is empty or contains only whitespace")]
     Empty,
-    /// The text has fewer than [`MIN_PLAN_CHARS`] code points.
-    #[error("Plan too short ({length} characters, minimum {MIN_PLAN_CHARS})")]
-    TooShort {
-        /// Code points without white space at both ends.
-        length: usize,
-    },
+    /// The text is shorter than [`MIN_PLAN_CHARS`].
+    #[error("Plan too short ({}, minimum {MIN_PLAN_CHARS})", .0.length_text())]
+    TooShort(Measure),
     /// The text has neither a heading nor a list.
     #[error("Plan lacks structure (no headers or lists found)")]
     NoStructure,
@@ -167,7 +171,7 @@ impl ContentError {
     pub fn feedback(&self) -> &'static str {
         match self {
             Self::Empty => "Write down what is to be done, in which steps, and how it is tested.",
-            Self::TooShort { .. } => {
+            Self::TooShort(_) => {
                 "Say more: name the files to change, the steps in order, and how the result is tested."
             }
             Self::NoStructure => {
@@ -188,6 +192,8 @@ impl ContentError {
 pub struct Measure {
     /// Code points without white space at both ends.
     pub length: usize,
+    /// Those of them that count twice.
+    pub wide: usize,
     /// Headings at any depth.
     pub headings: usize,
     /// Lists at any depth.
@@ -200,6 +206,7 @@ impl Measure {
         let text = document::plan_body(text);
         let mut found = Self {
             length: text.trim().chars().count(),
+            wide: count_wide(text.trim()),
             headings: 0,
             lists: 0,
         };
@@ -214,16 +221,25 @@ impl Measure {
         found
     }
 
+    /// Describes the length.
+    pub fn length_text(self) -> String {
+        let twice = match self.wide {
+            0 => String::new(),
+            wide if wide == self.length => ", which count twice".to_owned(),
+            wide => format!(", {wide} of which count twice"),
+        };
+        format!("{} characters{twice}", self.length)
+    }
+
     /// Applies the content rules.
     ///
     /// # Errors
     /// The first rule that is violated.
     pub fn verdict(self) -> Result<(), ContentError> {
-        let length = self.length;
-        if length == 0 {
+        if self.length == 0 {
             Err(ContentError::Empty)
-        } else if length < MIN_PLAN_CHARS {
-            Err(ContentError::TooShort { length })
+        } else if self.length + self.wide < MIN_PLAN_CHARS {
+            Err(ContentError::TooShort(self))
         } else if self.headings + self.lists == 0 {
             Err(ContentError::NoStructure)
         } else {
@@ -296,14 +312,41 @@ mod tests {
     }
 
     #[test]
+    fn a_chinese_japanese_or_korean_character_counts_as_two() {
+        let steps = "- 读取文件\n- 分批写入数据库\n- 统计内存\n- 在测试环境里导入十万行\n- 更新手册中关于导入的说明";
+        assert_eq!(steps.chars().count(), 52);
+        let fault = gate_content(steps).unwrap_err();
+        assert_eq!(
+            fault.to_string(),
+            "Plan too short (52 characters, 38 of which count twice, minimum 100)"
+        );
+        assert_eq!(
+            gate_content(&format!("{steps}\n- 发布新版本并通知用户")),
+            Ok(())
+        );
+        assert_eq!(gate_title("检索"), Err(TitleError::TooShort(2)));
+        assert_eq!(gate_title("検索改善"), Ok(()));
+        assert_eq!(
+            Measure::of("검색").length_text(),
+            "2 characters, which count twice"
+        );
+    }
+
+    #[test]
     fn length_counts_code_points_without_the_edges() {
         let text = format!("# {}", "é".repeat(98));
         assert_eq!(gate_content(&format!("\n\n{text}   \n")), Ok(()));
         assert_eq!(
             gate_content(&text[..text.len() - 'é'.len_utf8()]),
-            Err(ContentError::TooShort { length: 99 })
+            Err(ContentError::TooShort(Measure {
+                length: 99,
+                wide: 0,
+                headings: 1,
+                lists: 0,
+            }))
         );
     }
+
     #[test]
     fn a_frame_is_no_plan() {
         let told = document::Enrichment {
@@ -313,7 +356,7 @@ mod tests {
         let framed = |body: &str| document::wrap("Add CSV export", &told, body);
         assert_eq!(
             gate_content(&framed("- Do it")),
-            Err(ContentError::TooShort { length: 7 })
+            Err(ContentError::TooShort(Measure::of("- Do it")))
         );
         assert_eq!(
             gate_content(&framed(&filler(20))),
