@@ -3,8 +3,7 @@
 //! SQLite is the embedded default: one file, one process, nothing to install. Every write is on
 //! disk (WAL, `synchronous=FULL`) before the call returns, except claims and heartbeats, of which
 //! nothing has to survive a power failure; deliveries that arrive together share one commit.
-//! PostgreSQL is for several processes that share the work. Both execute the same
-//! statements.
+//! PostgreSQL is for several processes that share the work. Both execute the same statements.
 
 mod check;
 mod copy;

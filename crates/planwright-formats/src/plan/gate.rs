@@ -24,7 +24,7 @@ use crate::text::{is_wide, one_line, truncate_chars};
 use crate::{front_matter, markdown};
 
 /// Minimum length of a plan without white space at both ends, in code points (the limit of erk).
-/// Other than for erk, a Chinese, Japanese or Korean one counts as two.
+/// Unlike in erk, a Chinese, Japanese or Korean one counts as two.
 pub const MIN_PLAN_CHARS: usize = 100;
 /// Minimum length of a title, in code points (the limit of erk), which are counted in the same way.
 pub const MIN_TITLE_CHARS: usize = 5;
