@@ -84,7 +84,7 @@ fn as_json(checked: &PlanCheck) -> Value {
         "valid": checked.is_accepted(),
         "error": checked.error.clone().or_else(title_failed),
         "details": {
-            "length": checked.measure.length,
+            "length": checked.measure.length.chars,
             "has_headers": checked.measure.headings > 0,
             "has_lists": checked.measure.lists > 0,
         },
@@ -133,7 +133,7 @@ fn facts(checked: &PlanCheck) -> String {
     format!(
         "  title      {}\n  length     {}, at least {MIN_PLAN_CHARS} are needed\n  structure  {}, {}\n",
         checked.title.as_deref().unwrap_or("(none)"),
-        checked.measure.length_text(),
+        checked.measure.length,
         count(checked.measure.headings, "heading"),
         count(checked.measure.lists, "list"),
     )

@@ -8,7 +8,7 @@ use planwright::adapters::store::{MAX_WAIT_AFTER_START, SqlStore, SqliteOptions,
 use planwright::engine::model::failure::Code;
 use planwright::engine::model::run::State;
 use planwright::engine::model::trigger::Origin;
-use planwright::engine::store::{Accepted, AuditEntry, ClaimLimits, Store, StoreError};
+use planwright::engine::store::{Accepted, AuditEntry, ClaimLimits, Claimed, Store, StoreError};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, SqliteConnection};
 use tempfile::TempDir;
@@ -521,44 +521,82 @@ async fn a_wal_that_was_deleted_after_a_kill_is_noticed() {
     );
 }
 
+async fn claim(store: &SqlStore) -> Claimed {
+    let limits = ClaimLimits::default();
+    let claimed = store.claim("w", at(1), contract::LEASE, &limits).await;
+    claimed.unwrap().unwrap()
+}
+
+/// Returns the recorded number of changes.
+fn recorded(path: &Path) -> i64 {
+    let record = std::fs::read_to_string(format!("{}.changes", path.display())).unwrap();
+    record.trim_end().parse().unwrap()
+}
+
+#[tokio::test]
+async fn a_claim_is_recorded_when_a_later_change_has_been_flushed() {
+    let (directory, store) = fresh().await;
+    let path = directory.path().join("planwright.db");
+    contract::add(&store, "g", 0, new_run(1, 1)).await;
+    // The next turn of the writer records what the one before has committed.
+    let turn = async || drop(store.recover_expired(at(1)).await.unwrap());
+    turn().await;
+    let before = recorded(&path);
+    let claimed = claim(&store).await;
+    turn().await;
+    assert_eq!(recorded(&path), before, "a power failure may undo it");
+    let progress = contract::progress(1);
+    let saved = store.save_progress(&claimed.lease, &progress).await;
+    saved.unwrap();
+    turn().await;
+    assert_eq!(recorded(&path), before + 2, "flushed with the progress");
+}
+
+#[tokio::test]
+async fn a_claim_is_recorded_when_the_store_is_closed() {
+    let (directory, store) = fresh().await;
+    let path = directory.path().join("planwright.db");
+    contract::add(&store, "g", 0, new_run(1, 1)).await;
+    store.recover_expired(at(1)).await.unwrap();
+    let before = recorded(&path);
+    claim(&store).await;
+    store.close().await;
+    assert_eq!(recorded(&path), before + 1);
+}
+
 #[tokio::test]
 async fn every_kind_of_change_is_missed_when_it_is_lost() {
     let (directory, store) = fresh().await;
     let path = directory.path().join("planwright.db");
     let id = contract::add(&store, "g", 0, new_run(1, 1)).await;
     let mut shell = raw(&path).await;
-    let mut before = 0;
-    for change in 0..6 {
+    claim(&store).await;
+    // The next turn of the writer records what the one before has committed.
+    store.recover_expired(at(1)).await.unwrap();
+    let mut before = recorded(&path);
+    for change in 0..5 {
         let lease = planwright::engine::store::Lease {
             run: id.clone(),
             owner: "w".into(),
             fence: 1,
         };
         match change {
-            0 => drop(
-                store
-                    .claim("w", at(1), contract::LEASE, &ClaimLimits::default())
-                    .await
-                    .unwrap(),
-            ),
-            1 => store
+            0 => store
                 .save_progress(&lease, &contract::progress(1))
                 .await
                 .unwrap(),
-            2 => drop(store.begin_effect(&lease, "e", at(2)).await.unwrap()),
-            3 => store.end_effect(&lease, "e", "1", at(3)).await.unwrap(),
-            4 => drop(store.send_message(&id, "{}", at(4)).await.unwrap()),
+            1 => drop(store.begin_effect(&lease, "e", at(2)).await.unwrap()),
+            2 => store.end_effect(&lease, "e", "1", at(3)).await.unwrap(),
+            3 => drop(store.send_message(&id, "{}", at(4)).await.unwrap()),
             _ => {
                 let how = planwright::engine::store::RunOutcome::Succeeded;
                 store.finish(&lease, &how, at(5)).await.unwrap();
             }
         }
-        // The next turn of the writer records what this one has committed.
         store.recover_expired(at(6)).await.unwrap();
-        let record = std::fs::read_to_string(format!("{}.changes", path.display())).unwrap();
-        let recorded: i64 = record.trim_end().parse().unwrap();
-        assert!(recorded > before, "change {change}: {recorded}");
-        before = recorded;
+        let now = recorded(&path);
+        assert!(now > before, "change {change}: {now}");
+        before = now;
         let (_cut, cut) = as_after_a_kill(&path, &[".changes"]);
         assert!(
             matches!(open(&cut).await, Err(StoreError::Lost(_))),

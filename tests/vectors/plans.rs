@@ -127,7 +127,7 @@ fn content(text: &str) -> Value {
         "valid": gate_content(text).is_ok(),
         "error": gate_content(text).err().map(|fault| fault.to_string()),
         "details": {
-            "length": measure.length, "has_headers": measure.headings > 0, "has_lists": measure.lists > 0,
+            "length": measure.length.chars, "has_headers": measure.headings > 0, "has_lists": measure.lists > 0,
         },
     })
 }

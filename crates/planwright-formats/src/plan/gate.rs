@@ -15,6 +15,8 @@
 //! title without Latin letters is accepted: erk rejects it because its file name would be
 //! `plan.md`, which is a valid file name.
 
+use std::fmt;
+
 use comrak::Arena;
 use comrak::nodes::NodeValue;
 use thiserror::Error;
@@ -23,10 +25,9 @@ use super::document;
 use crate::text::{is_wide, one_line, truncate_chars};
 use crate::{front_matter, markdown};
 
-/// Minimum length of a plan without white space at both ends, in code points (the limit of erk).
-/// Unlike in erk, a Chinese, Japanese or Korean one counts as two.
+/// Minimum length of a plan: the number of erk, counted by [`Length`].
 pub const MIN_PLAN_CHARS: usize = 100;
-/// Minimum length of a title, in code points (the limit of erk), which are counted in the same way.
+/// Minimum length of a title: the number of erk, counted by [`Length`].
 pub const MIN_TITLE_CHARS: usize = 5;
 /// Maximum length of the rejected text in a message to a model, in code points.
 const MAX_QUOTED_CHARS: usize = 200;
@@ -68,7 +69,7 @@ impl Rules {
 const TITLE_RULES: Rules = Rules {
     subject: "title",
     requirements: &[
-        "at least 5 characters; up to 250 are kept",
+        "at least 5 characters, one of Chinese, Japanese or Korean counts as two; up to 250 are kept",
         "at least one letter, of any script",
         "says what the plan will do; no default such as `Implementation Plan` or `Untitled Plan`",
         "is in the first line of the plan: `# Plan: <title>`",
@@ -97,15 +98,51 @@ const CONTENT_RULES: Rules = Rules {
     ],
 };
 
+/// Length of a text without white space at both ends. Unlike in erk, a Chinese, Japanese or Korean
+/// character counts as two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Length {
+    /// All code points.
+    pub chars: usize,
+    /// Those of them that count as two.
+    pub wide: usize,
+}
+
+impl Length {
+    /// Measures `text`.
+    pub fn of(text: &str) -> Self {
+        let text = text.trim();
+        Self {
+            chars: text.chars().count(),
+            wide: text.chars().filter(|c| is_wide(*c)).count(),
+        }
+    }
+
+    fn is_below(self, minimum: usize) -> bool {
+        self.chars + self.wide < minimum
+    }
+}
+
+impl fmt::Display for Length {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} characters", self.chars)?;
+        match self.wide {
+            0 => Ok(()),
+            wide if wide == self.chars => f.write_str(", which count twice"),
+            wide => write!(f, ", {wide} of which count twice"),
+        }
+    }
+}
+
 /// Reason why a title is rejected. The messages are those of erk.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TitleError {
     /// The title contains only white space.
     #[error("Title is empty or whitespace-only")]
     Empty,
-    /// The title has only this many code points, fewer than [`MIN_TITLE_CHARS`].
-    #[error("Too short ({0} characters, minimum {MIN_TITLE_CHARS})")]
-    TooShort(usize),
+    /// The title has only this length, less than [`MIN_TITLE_CHARS`].
+    #[error("Too short ({0}, minimum {MIN_TITLE_CHARS})")]
+    TooShort(Length),
     /// The title has no letter of any script.
     #[error("Must contain at least one alphabetic character")]
     NoLetter,
@@ -127,21 +164,16 @@ impl TitleError {
     }
 }
 
-/// Returns the number of characters that count twice.
-fn count_wide(text: &str) -> usize {
-    text.chars().filter(|c| is_wide(*c)).count()
-}
-
 /// Checks that a title has at least [`MIN_TITLE_CHARS`], contains a letter and is no default.
 ///
 /// # Errors
 /// The first rule that is violated.
 pub fn gate_title(title: &str) -> Result<(), TitleError> {
     let title = title.trim();
-    let length = title.chars().count();
+    let length = Length::of(title);
     if title.is_empty() {
         Err(TitleError::Empty)
-    } else if length + count_wide(title) < MIN_TITLE_CHARS {
+    } else if length.is_below(MIN_TITLE_CHARS) {
         Err(TitleError::TooShort(length))
     } else if !title.chars().any(char::is_alphabetic) {
         Err(TitleError::NoLetter)
@@ -158,9 +190,9 @@ pub enum ContentError {
     /// The text contains only white space.
     #[error("Plan is empty or contains only whitespace")]
     Empty,
-    /// The text is shorter than [`MIN_PLAN_CHARS`].
-    #[error("Plan too short ({}, minimum {MIN_PLAN_CHARS})", .0.length_text())]
-    TooShort(Measure),
+    /// The text has only this length, less than [`MIN_PLAN_CHARS`].
+    #[error("Plan too short ({0}, minimum {MIN_PLAN_CHARS})")]
+    TooShort(Length),
     /// The text has neither a heading nor a list.
     #[error("Plan lacks structure (no headers or lists found)")]
     NoStructure,
@@ -190,10 +222,8 @@ impl ContentError {
 /// The properties of a plan that [`gate_content`] checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Measure {
-    /// Code points without white space at both ends.
-    pub length: usize,
-    /// Those of them that count twice.
-    pub wide: usize,
+    /// Length without white space at both ends.
+    pub length: Length,
     /// Headings at any depth.
     pub headings: usize,
     /// Lists at any depth.
@@ -205,8 +235,7 @@ impl Measure {
     pub fn of(text: &str) -> Self {
         let text = document::plan_body(text);
         let mut found = Self {
-            length: text.trim().chars().count(),
-            wide: count_wide(text.trim()),
+            length: Length::of(text),
             headings: 0,
             lists: 0,
         };
@@ -221,25 +250,15 @@ impl Measure {
         found
     }
 
-    /// Describes the length.
-    pub fn length_text(self) -> String {
-        let twice = match self.wide {
-            0 => String::new(),
-            wide if wide == self.length => ", which count twice".to_owned(),
-            wide => format!(", {wide} of which count twice"),
-        };
-        format!("{} characters{twice}", self.length)
-    }
-
     /// Applies the content rules.
     ///
     /// # Errors
     /// The first rule that is violated.
     pub fn verdict(self) -> Result<(), ContentError> {
-        if self.length == 0 {
+        if self.length.chars == 0 {
             Err(ContentError::Empty)
-        } else if self.length + self.wide < MIN_PLAN_CHARS {
-            Err(ContentError::TooShort(self))
+        } else if self.length.is_below(MIN_PLAN_CHARS) {
+            Err(ContentError::TooShort(self.length))
         } else if self.headings + self.lists == 0 {
             Err(ContentError::NoStructure)
         } else {
@@ -324,12 +343,11 @@ mod tests {
             gate_content(&format!("{steps}\n- 发布新版本并通知用户")),
             Ok(())
         );
-        assert_eq!(gate_title("检索"), Err(TitleError::TooShort(2)));
-        assert_eq!(gate_title("検索改善"), Ok(()));
         assert_eq!(
-            Measure::of("검색").length_text(),
-            "2 characters, which count twice"
+            gate_title("检索").unwrap_err().to_string(),
+            "Too short (2 characters, which count twice, minimum 5)"
         );
+        assert_eq!(gate_title("検索改善"), Ok(()));
     }
 
     #[test]
@@ -338,12 +356,7 @@ mod tests {
         assert_eq!(gate_content(&format!("\n\n{text}   \n")), Ok(()));
         assert_eq!(
             gate_content(&text[..text.len() - 'é'.len_utf8()]),
-            Err(ContentError::TooShort(Measure {
-                length: 99,
-                wide: 0,
-                headings: 1,
-                lists: 0,
-            }))
+            Err(ContentError::TooShort(Length { chars: 99, wide: 0 }))
         );
     }
 
@@ -356,7 +369,7 @@ mod tests {
         let framed = |body: &str| document::wrap("Add CSV export", &told, body);
         assert_eq!(
             gate_content(&framed("- Do it")),
-            Err(ContentError::TooShort(Measure::of("- Do it")))
+            Err(ContentError::TooShort(Length { chars: 7, wide: 0 }))
         );
         assert_eq!(
             gate_content(&framed(&filler(20))),
@@ -405,12 +418,12 @@ mod tests {
     #[test]
     fn the_guidance_for_titles_states_the_rules() {
         assert_eq!(
-            TitleError::TooShort(4).agent_guidance("Plan\n"),
+            TitleError::TooShort(Length::of("Plan")).agent_guidance("Plan\n"),
             "Plan title validation failed: Too short (4 characters, minimum 5)\n\
              Actual value: \"Plan\"\n\
              \n\
              Rules:\n\
-             - at least 5 characters; up to 250 are kept\n\
+             - at least 5 characters, one of Chinese, Japanese or Korean counts as two; up to 250 are kept\n\
              - at least one letter, of any script\n\
              - says what the plan will do; no default such as `Implementation Plan` or `Untitled Plan`\n\
              - is in the first line of the plan: `# Plan: <title>`\n\

@@ -108,8 +108,8 @@ impl Writer {
         }
     }
 
-    /// Waits for the writing connection. What was accepted before is stored then; if that is much,
-    /// other turns take place in between.
+    /// Waits for the writing connection, whose commits are flushed as `flush` says. What was accepted
+    /// before is stored then; if that is much, other turns take place in between.
     pub(crate) async fn turn(&self, flush: Flush) -> Result<Turn<'_>, StoreError> {
         let mut accepted = None;
         loop {

@@ -263,10 +263,10 @@ fn every_complaint_is_made_for_its_reason() {
 #[test]
 fn complaints_say_what_to_write() {
     use crate::plan::gate::ContentError;
-    use crate::plan::gate::TitleError;
+    use crate::plan::gate::{Length, TitleError};
     let all = [
         AnswerProblem::NoTitle,
-        AnswerProblem::Title(TitleError::TooShort(4)),
+        AnswerProblem::Title(TitleError::TooShort(Length::of("Plan"))),
         AnswerProblem::NoDetails,
         AnswerProblem::SecondDetails,
         AnswerProblem::NoBody,
