@@ -539,7 +539,7 @@ async fn a_claim_is_recorded_when_a_later_change_has_been_flushed() {
     let path = directory.path().join("planwright.db");
     contract::add(&store, "g", 0, new_run(1, 1)).await;
     // The next turn of the writer records what the one before has committed.
-    let turn = async || drop(store.recover_expired(at(1)).await.unwrap());
+    let turn = async || store.recover_expired(at(1)).await.unwrap();
     turn().await;
     let before = recorded(&path);
     let claimed = claim(&store).await;
