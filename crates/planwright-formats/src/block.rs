@@ -26,7 +26,7 @@ pub mod schema;
 mod tests;
 
 pub use edit::{EditError, add, replace, update};
-pub(crate) use frame::leading_slash;
+pub(crate) use frame::{leading_slash, leads_line};
 pub use frame::{neutralise, restore};
 pub use parse::parse;
 pub use quiet::quiet;

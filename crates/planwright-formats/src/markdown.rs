@@ -113,6 +113,7 @@ pub fn parse<'a>(arena: &'a Arena<'a>, source: &str) -> &'a AstNode<'a> {
 /// A text that takes linear time to parse, whole or in part.
 pub(crate) struct Bounded<'a> {
     text: Cow<'a, str>,
+    lines: Lines<'a>,
     options: Options<'static>,
 }
 
@@ -120,19 +121,37 @@ impl<'a> Bounded<'a> {
     pub(crate) fn new(source: &'a str) -> Self {
         let mut options = options();
         options.extension.autolink = bounds::bare_urls_are_few(source);
+        let lines = Lines::new(source);
+        let text = if bounds::exceeds(&lines) {
+            Cow::Owned(bounds::plain(source))
+        } else {
+            Cow::Borrowed(source)
+        };
         Self {
-            text: bounds::bounded(source),
+            text,
+            lines,
             options,
         }
     }
 
-    /// Returns the text from byte `start` on.
-    pub(crate) fn below(self, start: usize) -> Self {
+    /// Returns the lines of the source.
+    pub(crate) fn lines(&self) -> &Lines<'a> {
+        &self.lines
+    }
+
+    /// Returns the text from 1-based `line` on.
+    pub(crate) fn below(self, line: usize) -> Self {
+        let start = self.lines.start(line);
         let text = match self.text {
             Cow::Borrowed(text) => Cow::Borrowed(&text[start..]),
             Cow::Owned(text) => Cow::Owned(text[start..].to_owned()),
         };
-        Self { text, ..self }
+        let lines = self.lines.below(line);
+        Self {
+            text,
+            lines,
+            ..self
+        }
     }
 
     /// Parses the text up to byte `end`.
@@ -229,6 +248,26 @@ impl<'a> Lines<'a> {
             }
         }
         Self { source, starts }
+    }
+
+    /// Returns the text whose lines these are.
+    pub(crate) fn source(&self) -> &'a str {
+        self.source
+    }
+
+    /// Returns the lines of the text from 1-based `line` on.
+    pub(crate) fn below(&self, line: usize) -> Self {
+        let start = self.start(line);
+        let starts = self.starts.iter().skip(line.saturating_sub(1));
+        Self {
+            source: &self.source[start..],
+            starts: starts.map(|at| at - start).collect(),
+        }
+    }
+
+    /// Returns the texts of the lines from 1-based `first` on, without their line ends.
+    pub(crate) fn texts(&self, first: usize) -> impl Iterator<Item = &'a str> {
+        (first..=self.count()).map(|line| self.text(line))
     }
 
     /// Returns the byte offset where 1-based `line` begins; the source's length for a line past the

@@ -40,7 +40,7 @@ mod tests;
 use std::borrow::Cow;
 use std::ops::Range;
 
-pub(crate) use commands::leading_slash;
+pub(crate) use commands::{leading_slash, leads_line};
 use context::MarkdownContext;
 use html::OpenHtml;
 

@@ -7,7 +7,7 @@ use comrak::Arena;
 use comrak::nodes::{AstNode, NodeValue};
 
 use super::{Command, RawOption, split};
-use crate::block::leading_slash;
+use crate::block::{leading_slash, leads_line};
 use crate::markdown::{self, Bounded, Lines};
 
 /// A part of a comment is parsed first only if the comment is at least so many times as long.
@@ -98,15 +98,12 @@ struct Candidate {
 }
 
 fn candidates(comment: &str) -> impl Iterator<Item = Candidate> {
-    let ends = memchr::memchr2_iter(b'\n', b'\r', comment.as_bytes()).chain([comment.len()]);
-    let mut start = 0;
-    ends.filter_map(move |end| {
-        let line = start..end;
-        start = end + 1;
-        let at = line.start + leading_slash(&comment[line.clone()])?;
-        let command = typed(&comment[at..line.end]).1?;
-        Some(Candidate { command, at })
-    })
+    memchr::memchr_iter(b'/', comment.as_bytes())
+        .filter(|at| leads_line(comment, *at))
+        .filter_map(|at| {
+            let command = typed(&comment[at..]).1?;
+            Some(Candidate { command, at })
+        })
 }
 
 fn parts(comment: &str) -> Vec<(Word, split::Parts)> {
@@ -119,16 +116,16 @@ fn parts(comment: &str) -> Vec<(Word, split::Parts)> {
         return Text::new(comment, whole, candidates).all_parts();
     }
     // The text above the first command does not matter.
-    let (above, below) = comment.split_at(first);
     let of_below = |candidate: Candidate| Candidate {
         at: candidate.at - first,
         ..candidate
     };
     let candidates = candidates.into_iter().map(of_below).collect();
-    let mut found = Text::new(below, whole.below(first), candidates).all_parts();
-    let lines = Lines::new(above).count() - 1;
+    let line = whole.lines().at(first);
+    let below = Text::new(&comment[first..], whole.below(line), candidates);
+    let mut found = below.all_parts();
     for (word, parts) in &mut found {
-        word.line += lines;
+        word.line += line - 1;
         word.start += first;
         for range in parts.removed.iter_mut().chain([&mut word.span]) {
             *range = range.start + first..range.end + first;
@@ -141,19 +138,20 @@ fn parts(comment: &str) -> Vec<(Word, split::Parts)> {
 struct Text<'a> {
     comment: &'a str,
     bounded: Bounded<'a>,
-    lines: Lines<'a>,
     candidates: Vec<Candidate>,
 }
 
 impl<'a> Text<'a> {
-    /// Indexes the lines of `comment`, which is `bounded` and contains `candidates`.
     fn new(comment: &'a str, bounded: Bounded<'a>, candidates: Vec<Candidate>) -> Self {
         Self {
             comment,
             bounded,
-            lines: Lines::new(comment),
             candidates,
         }
+    }
+
+    fn lines(&self) -> &Lines<'a> {
+        self.bounded.lines()
     }
 
     /// Parses the comment, or only a part of it if that determines all commands.
@@ -173,9 +171,15 @@ impl<'a> Text<'a> {
         let plan = self.candidates.iter().find(takes_plan);
         let candidate = plan.or(self.candidates.last())?;
         let max = self.comment.len() / MIN_REST;
-        let mut lines = (self.lines.at(candidate.at)..self.lines.count())
-            .take_while(|line| self.lines.start(*line) <= max);
-        let is_heading = |line: &usize| self.lines.text(*line).trim_start().starts_with('#');
+        let mut lines = (self.lines().at(candidate.at)..self.lines().count())
+            .take_while(|line| self.lines().start(*line) <= max);
+        let is_heading = |line: &usize| {
+            self.bounded
+                .lines()
+                .text(*line)
+                .trim_start()
+                .starts_with('#')
+        };
         let mut blank_lines = 0;
         let last = if plan.is_none() || lines.clone().any(|line| is_heading(&line)) {
             if plan.is_some() {
@@ -188,13 +192,13 @@ impl<'a> Text<'a> {
                 blank_lines == 3 || self.begins_item(*line)
             })?
         };
-        Some(self.lines.start(last + 1))
+        Some(self.lines().start(last + 1))
     }
 
     /// Returns whether `line` begins an item of a list at the top level, where the text is neither
     /// code nor HTML.
     fn begins_item(&self, line: usize) -> bool {
-        let text = self.lines.text(line);
+        let text = self.lines().text(line);
         let markers = ["- ", "* ", "+ ", "1. ", "1) "];
         let content = markers.iter().find_map(|marker| text.strip_prefix(marker));
         content.is_some_and(|content| !content.trim().is_empty())
@@ -202,14 +206,14 @@ impl<'a> Text<'a> {
 
     /// Returns whether `line` is blank as CommonMark has it.
     fn is_blank(&self, line: usize) -> bool {
-        let text = self.lines.text(line).bytes();
+        let text = self.lines().text(line).bytes();
         text.into_iter().all(|byte| matches!(byte, b' ' | b'\t'))
     }
 
     /// Returns whether the blocks of the comment up to byte `end`, which begins a line, are parsed
     /// alike without the rest of the comment, apart from the end of the last one.
     fn is_separate(&self, end: usize) -> bool {
-        let last = self.lines.at(end) - 1;
+        let last = self.lines().at(end) - 1;
         (self.is_blank(last) || self.begins_item(last)) && self.bounded.is_independent(end)
     }
 
@@ -218,9 +222,9 @@ impl<'a> Text<'a> {
     fn parts(&self, end: usize) -> Option<Vec<(Word, split::Parts)>> {
         let arena = Arena::new();
         let root = self.bounded.parse(&arena, end);
-        let mut words = words(root, &self.lines).into_iter().peekable();
+        let mut words = words(root, self.lines()).into_iter().peekable();
         let blocks = match words.peek() {
-            Some(_) => markdown::blocks_on(root, &self.lines),
+            Some(_) => markdown::blocks_on(root, self.lines()),
             None => Vec::new(),
         };
         let is_last = self.candidates.last().is_none_or(|last| last.at < end);
@@ -232,7 +236,7 @@ impl<'a> Text<'a> {
                 None if is_last && !word.command.spec().takes_plan => self.comment.len(),
                 None => end,
             };
-            let parts = split::split(self.comment, &blocks, &self.lines, &word, end);
+            let parts = split::split(self.comment, &blocks, self.lines(), &word, end);
             let rest_is_plan = parts.rest_is_plan;
             known = parts.is_final && (rest_is_plan || is_last);
             found.push((word, parts));

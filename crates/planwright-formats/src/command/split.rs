@@ -64,7 +64,9 @@ pub(super) fn split(
             (Some(plan), is_final)
         } else {
             let plan = second();
-            let is_final = guided && plan.is_some() && !may_start(&comment[next..]);
+            let is_final = guided
+                && plan.is_some()
+                && !may_start(&comment[next..], lines.texts(word.line + 1));
             (plan, is_final)
         }
     } else {
@@ -174,9 +176,9 @@ fn start(comment: &str, following: &[Block], next: usize, end: usize) -> Option<
     None
 }
 
-/// Returns whether a block in which [`start`] finds a plan may begin in `text`, which begins a line
-/// of the comment. A fast upper bound without the Markdown parser.
-fn may_start(text: &str) -> bool {
+/// Returns whether a block in which [`start`] finds a plan may begin in `text`, which has these
+/// `lines`. A fast upper bound without the Markdown parser.
+fn may_start<'a>(text: &str, lines: impl Iterator<Item = &'a str>) -> bool {
     let hides_text = |line: &[u8]| memchr::memchr3(b'[', b'<', b'&', line).is_some();
     let some_hidden = hides_text(text.as_bytes());
     let is_item = |line: &[u8]| {
@@ -201,14 +203,7 @@ fn may_start(text: &str) -> bool {
         line if is_item(line) => false,
         line => some_hidden && hides_text(line) || names_plan(line),
     };
-    let ends = memchr::memchr2_iter(b'\n', b'\r', text.as_bytes()).chain([text.len()]);
-    let mut at = 0;
-    let mut lines = ends.map(|end| {
-        let line = &text.as_bytes()[at..end];
-        at = end + 1;
-        line
-    });
-    some_hidden && text.contains("<!-- erk:") || lines.any(starts)
+    some_hidden && text.contains("<!-- erk:") || lines.map(str::as_bytes).any(starts)
 }
 
 /// Returns whether the HTML block `text` opens a plan in one of erk's frames.

@@ -14,7 +14,7 @@
 //! three is parsed as paragraphs of plain text; one that exceeds the last is parsed without links
 //! for bare URLs.
 
-use std::borrow::Cow;
+use super::Lines;
 
 /// Maximum depth of nested containers. Renderers stop indenting long before; cmark-gfm, which
 /// GitHub uses, parses no list deeper than 100.
@@ -47,14 +47,17 @@ const MIN_COUNTED_LENGTH: usize = 65_536;
 /// Linear. This is an upper bound of what the parser would find: containers and tables in code
 /// count as well.
 pub fn too_complex(source: &str) -> bool {
+    exceeds(&Lines::new(source))
+}
+
+/// Returns whether the text with `lines` is [`too_complex`].
+pub(super) fn exceeds(lines: &Lines<'_>) -> bool {
+    let length = lines.source().len();
     let mut containers = Containers::default();
     // Without a bar, every row has one cell.
-    let mut table = memchr::memchr(b'|', source.as_bytes()).map(|_| Table::default());
+    let mut table = memchr::memchr(b'|', lines.source().as_bytes()).map(|_| Table::default());
     let (mut steps, mut marks) = (0, 0);
-    let mut rest = source.as_bytes();
-    while !rest.is_empty() {
-        let end = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
-        let line = &rest[..end];
+    for line in lines.texts(1).map(str::as_bytes) {
         let is_wide = |table: &mut Table| table.exceeds(line);
         if containers.exceed(line) || table.as_mut().is_some_and(is_wide) {
             return true;
@@ -62,24 +65,17 @@ pub fn too_complex(source: &str) -> bool {
         let depth = containers.0.len();
         steps += depth;
         if depth > MAX_MARKS_PER_BYTE {
-            marks += depth
-                * line
-                    .iter()
-                    .filter(|byte| byte.is_ascii_punctuation())
-                    .count();
+            let is_mark = |byte: &&u8| byte.is_ascii_punctuation();
+            marks += depth * line.iter().filter(is_mark).count();
         }
-        rest = rest.get(end + 1..).unwrap_or_default();
     }
-    steps > FREE_STEPS + MAX_STEPS_PER_BYTE * source.len()
-        || marks > FREE_MARKS + MAX_MARKS_PER_BYTE * source.len()
+    steps > FREE_STEPS + MAX_STEPS_PER_BYTE * length
+        || marks > FREE_MARKS + MAX_MARKS_PER_BYTE * length
 }
 
-/// Returns `source`, or, where it is [`too_complex`], a text of the same length and lines without
-/// markup: ASCII punctuation and the white space at the start of lines become commas.
-pub(super) fn bounded(source: &str) -> Cow<'_, str> {
-    if !too_complex(source) {
-        return Cow::Borrowed(source);
-    }
+/// Returns `source` without markup, with the same length and lines: ASCII punctuation and the white
+/// space at the start of lines become commas.
+pub(super) fn plain(source: &str) -> String {
     let mut starts = true;
     let plain = |c: char| {
         let line_end = matches!(c, '\n' | '\r');
@@ -88,7 +84,7 @@ pub(super) fn bounded(source: &str) -> Cow<'_, str> {
         starts = line_end || starts && markup;
         if markup { ',' } else { c }
     };
-    Cow::Owned(source.chars().map(plain).collect())
+    source.chars().map(plain).collect()
 }
 
 /// Returns whether linking the bare URLs of `source` takes linear time: comrak scans from each to
@@ -251,7 +247,6 @@ mod tests {
             &format!("{deepest}{}", "\n".repeat(200)),
         ] {
             assert!(!too_complex(text), "{:?}", &text[..text.len().min(60)]);
-            assert_eq!(bounded(text), text);
         }
     }
 
@@ -305,7 +300,10 @@ mod tests {
                 "|-".repeat(columns),
                 row.repeat(20)
             );
-            assert!(too_complex(&text), "{mark:?}");
+            for line_end in ["\n", "\r\n", "\r"] {
+                let text = text.replace('\n', line_end);
+                assert!(too_complex(&text), "{mark:?} {line_end:?}");
+            }
         }
     }
 
@@ -343,7 +341,8 @@ mod tests {
             "{}é\n\t/plan-help `x` 1. ü\r\n  # *a*\n\n```\n",
             "> ".repeat(60)
         );
-        let plain = bounded(&text);
+        assert!(too_complex(&text));
+        let plain = plain(&text);
         assert_eq!(plain.len(), text.len());
         let tail = plain.split_once('é').unwrap_or_default().1;
         assert_eq!(tail, "\n,,plan,help ,x, 1, ü\r\n,,,,,a,\n\n,,,\n");

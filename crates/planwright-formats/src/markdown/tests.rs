@@ -101,9 +101,15 @@ fn lines_are_found_wherever_their_ends_lie_in_a_word() {
 #[test]
 fn lines_end_at_every_line_end_of_commonmark() {
     let lines = Lines::new("a\r\nb\rc\nd");
-    let texts: Vec<&str> = (1..=4).map(|line| lines.text(line)).collect();
+    let texts: Vec<&str> = lines.texts(1).collect();
     assert_eq!(texts, ["a", "b", "c", "d"]);
     assert_eq!((lines.at(0), lines.at(3), lines.at(7)), (1, 2, 4));
+    for (first, rest) in [(1, "a\r\nb\rc\nd"), (2, "b\rc\nd"), (4, "d"), (5, "")] {
+        let below = lines.below(first);
+        assert_eq!(below.source(), rest);
+        assert!(below.texts(1).eq(texts[first - 1..].iter().copied()));
+        assert_eq!(below.start(2), Lines::new(rest).start(2));
+    }
     assert_eq!(
         blocks("a\r\rb\r\r# c\r")
             .iter()

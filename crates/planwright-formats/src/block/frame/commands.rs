@@ -86,6 +86,13 @@ pub(crate) fn leading_slash(line: &str) -> Option<usize> {
     rest.starts_with('/').then(|| line.len() - rest.len())
 }
 
+/// Returns whether only white space and byte-order marks precede byte `at` of `text` on its line,
+/// as [`leading_slash`] has it. Lines end with `\n` or `\r`.
+pub(crate) fn leads_line(text: &str, at: usize) -> bool {
+    let before = text[..at].trim_end_matches(|c| is_blank(c) && !matches!(c, '\n' | '\r'));
+    before.is_empty() || before.ends_with(['\n', '\r'])
+}
+
 /// White space as in JavaScript, which includes the byte-order mark.
 fn is_blank(c: char) -> bool {
     c.is_whitespace() || c == '\u{feff}'

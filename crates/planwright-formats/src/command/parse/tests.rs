@@ -27,6 +27,8 @@ const LINES: &[&str] = &[
     " \t",
     "\u{b}",
     "\u{a0}",
+    "\u{a0}\u{2028}/cancel",
+    "\u{a0}a\u{2028}/cancel",
     "# Plan: a",
     "## Steps ##",
     "#hashtag",
@@ -131,14 +133,22 @@ proptest! {
         let text = whole(&comment);
         let expected = said(&text.parts(comment.len()).unwrap());
         prop_assert_eq!(said(&parts(&comment)), &expected[..]);
-        for line in 1..text.lines.count() {
-            let end = text.lines.start(line + 1);
+        for line in 1..text.lines().count() {
+            let end = text.lines().start(line + 1);
             if text.is_separate(end)
                 && let Some(found) = text.parts(end)
             {
                 prop_assert_eq!(said(&found), &expected[..], "{}", end);
             }
         }
+    }
+
+    #[test]
+    fn each_line_is_searched_for_a_command_at_its_start(comment in comments()) {
+        let lines = Lines::new(&comment);
+        let at_start = |line: &str| leading_slash(line).and_then(|at| typed(&line[at..]).1);
+        let expected: Vec<Command> = lines.texts(1).filter_map(at_start).collect();
+        prop_assert_eq!(at_line_starts(&comment), expected);
     }
 }
 
