@@ -4,8 +4,10 @@
 use std::path::Path;
 use std::pin::pin;
 use std::task::{Context, Waker};
+use std::time::Duration;
 
 use futures_util::future::join_all;
+use planwright::adapters::store::SqlStore;
 use planwright::engine::model::run::State;
 use planwright::engine::store::{Accepted, ClaimLimits, NewDelivery, RunOutcome, Store};
 use sqlx::sqlite::SqliteConnectOptions;
@@ -120,20 +122,45 @@ async fn a_delivery_is_recognised_before_and_after_it_is_stored() {
     assert_eq!(store.accept(said("d")).await.unwrap(), Accepted::Duplicate);
 }
 
-/// More than one transaction stores.
-#[tokio::test]
-async fn a_long_inbox_is_seen_as_a_whole_and_in_order() {
-    const COUNT: u64 = 3_000;
-    let (_directory, store) = fresh().await;
-    for portion in 0..COUNT / 250 {
+/// Number of deliveries that more than one transaction stores.
+const MANY: u64 = 3_000;
+
+/// Accepts [`MANY`] deliveries.
+async fn accept_many(store: &SqlStore) {
+    for portion in 0..MANY / 250 {
         let deliveries = (0..250).map(|n| store.accept(one(portion * 250 + n)));
         for accepted in join_all(deliveries).await {
             assert_eq!(accepted.unwrap(), Accepted::New);
         }
     }
+}
+
+/// A pause of the sender, after which acknowledgements took more than a second.
+#[tokio::test(start_paused = true)]
+async fn a_delivery_does_not_wait_until_a_long_inbox_is_empty() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("planwright.db");
+    let store = open(&path).await.unwrap();
+    accept_many(&store).await;
+    tokio::time::sleep(Duration::from_millis(6)).await;
+    assert_eq!(store.accept(one(MANY)).await.unwrap(), Accepted::New);
+    tokio::time::resume();
+    let stored = number(&path, "SELECT count(*) FROM deliveries").await;
+    assert!(
+        (1..3_000).contains(&stored),
+        "{stored} of {MANY} are stored"
+    );
+    assert_eq!(store.recent_runs(10_000).await.unwrap().len(), 3_001);
+    store.close().await;
+}
+
+#[tokio::test]
+async fn a_long_inbox_is_seen_as_a_whole_and_in_order() {
+    let (_directory, store) = fresh().await;
+    accept_many(&store).await;
     let runs = store.recent_runs(10_000).await.unwrap();
     let created: Vec<_> = runs.iter().rev().map(|run| run.created).collect();
-    let expected: Vec<_> = (0..i64::try_from(COUNT).unwrap()).map(at).collect();
+    let expected: Vec<_> = (0..i64::try_from(MANY).unwrap()).map(at).collect();
     assert_eq!(created, expected);
     let first = must_claim(&store, 1).await;
     assert_eq!(first.guid, "g0");

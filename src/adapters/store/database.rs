@@ -97,10 +97,10 @@ impl Database {
         matches!(self, Self::Sqlite(database) if database.writer.is_inbox_filled())
     }
 
-    /// Stores deliveries that were accepted and not stored yet.
-    pub(super) async fn empty_inbox(&self) -> Result<(), StoreError> {
+    /// Stores some of the deliveries that were accepted and not stored yet.
+    pub(super) async fn store_some_accepted(&self) -> Result<(), StoreError> {
         match self {
-            Self::Sqlite(database) => database.writer.empty_inbox().await,
+            Self::Sqlite(database) => database.writer.expand_some().await,
             Self::Postgres(_) => Ok(()),
         }
     }

@@ -155,6 +155,14 @@ impl Writer {
         self.turn(Flush::Later).await?.end(Ok(()))
     }
 
+    /// Stores a part of what is in the inbox.
+    pub(crate) async fn expand_some(&self) -> Result<(), StoreError> {
+        let mut turn = self.lock().await?;
+        turn.record_changes().await.map_err(errors::failed)?;
+        let expanded = turn.expand_some().await;
+        turn.end(expanded)
+    }
+
     async fn lock(&self) -> Result<Turn<'_>, StoreError> {
         let mut slot = self.slot.lock().await;
         if slot.resources.is_none() {
