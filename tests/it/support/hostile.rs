@@ -398,6 +398,10 @@ pub(crate) fn shapes(length: usize) -> Vec<(String, String)> {
             "a wide table, then empty rows",
             rest(wide(length / 8), "|\n"),
         ),
+        one(
+            "a wide table, then short rows, lines as GitHub ends them",
+            rest(wide(length / 8).replace('\n', "\r\n"), "a\r\n"),
+        ),
         one("a square table", rest(wide(root), "|\n")),
         one(
             "tables below one another",
