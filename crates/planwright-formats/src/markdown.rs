@@ -350,7 +350,8 @@ fn newlines(bytes: &[u8], starts: &mut Vec<usize>) {
 /// Returns the top-level blocks of `source` in order.
 pub fn blocks(source: &str) -> Vec<Block> {
     let arena = Arena::new();
-    blocks_of(parse(&arena, source), source)
+    let text = Bounded::new(source);
+    blocks_on(text.parse(&arena, source.len()), text.lines())
 }
 
 /// Returns the top-level blocks of `source`, which was parsed to `root`.

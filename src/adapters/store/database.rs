@@ -97,7 +97,7 @@ impl Database {
         matches!(self, Self::Sqlite(database) if database.writer.is_inbox_filled())
     }
 
-    /// Stores some of the deliveries that were accepted and not stored yet.
+    /// Stores some of the deliveries that were accepted and not stored yet, if there are any.
     pub(super) async fn store_some_accepted(&self) -> Result<(), StoreError> {
         match self {
             Self::Sqlite(database) => database.writer.expand_some().await,

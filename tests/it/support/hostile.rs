@@ -399,7 +399,7 @@ pub(crate) fn shapes(length: usize) -> Vec<(String, String)> {
             rest(wide(length / 8), "|\n"),
         ),
         one(
-            "a wide table, then short rows, lines as GitHub ends them",
+            "a wide table, then short rows, with CRLF line ends",
             rest(wide(length / 8).replace('\n', "\r\n"), "a\r\n"),
         ),
         one("a square table", rest(wide(root), "|\n")),

@@ -111,9 +111,13 @@ fn parts(comment: &str) -> Vec<(Word, split::Parts)> {
     let Some(first) = candidates.first().map(|first| first.at) else {
         return Vec::new();
     };
-    let whole = Bounded::new(comment);
-    if first == 0 || !whole.is_independent_below(first) {
-        return Text::new(comment, whole, candidates).all_parts();
+    let bounded = Bounded::new(comment);
+    if first == 0 || !bounded.is_independent_below(first) {
+        return Text {
+            bounded,
+            candidates,
+        }
+        .all_parts();
     }
     // The text above the first command does not matter.
     let of_below = |candidate: Candidate| Candidate {
@@ -121,8 +125,11 @@ fn parts(comment: &str) -> Vec<(Word, split::Parts)> {
         ..candidate
     };
     let candidates = candidates.into_iter().map(of_below).collect();
-    let line = whole.lines().at(first);
-    let below = Text::new(&comment[first..], whole.below(line), candidates);
+    let line = bounded.lines().at(first);
+    let below = Text {
+        bounded: bounded.below(line),
+        candidates,
+    };
     let mut found = below.all_parts();
     for (word, parts) in &mut found {
         word.line += line - 1;
@@ -136,22 +143,17 @@ fn parts(comment: &str) -> Vec<(Word, split::Parts)> {
 
 /// A comment in which lines begin with commands, or its end that holds all of them.
 struct Text<'a> {
-    comment: &'a str,
     bounded: Bounded<'a>,
     candidates: Vec<Candidate>,
 }
 
 impl<'a> Text<'a> {
-    fn new(comment: &'a str, bounded: Bounded<'a>, candidates: Vec<Candidate>) -> Self {
-        Self {
-            comment,
-            bounded,
-            candidates,
-        }
-    }
-
     fn lines(&self) -> &Lines<'a> {
         self.bounded.lines()
+    }
+
+    fn comment(&self) -> &'a str {
+        self.lines().source()
     }
 
     /// Parses the comment, or only a part of it if that determines all commands.
@@ -160,7 +162,7 @@ impl<'a> Text<'a> {
             .sufficient_part()
             .filter(|end| self.is_separate(*end))
             .and_then(|end| self.parts(end));
-        found.unwrap_or_else(|| self.parts(self.comment.len()).unwrap_or_default())
+        found.unwrap_or_else(|| self.parts(self.comment().len()).unwrap_or_default())
     }
 
     /// Returns the end of a part of the comment that is much shorter than the comment and that
@@ -170,16 +172,10 @@ impl<'a> Text<'a> {
         let takes_plan = |one: &&Candidate| one.command.spec().takes_plan;
         let plan = self.candidates.iter().find(takes_plan);
         let candidate = plan.or(self.candidates.last())?;
-        let max = self.comment.len() / MIN_REST;
+        let max = self.comment().len() / MIN_REST;
         let mut lines = (self.lines().at(candidate.at)..self.lines().count())
             .take_while(|line| self.lines().start(*line) <= max);
-        let is_heading = |line: &usize| {
-            self.bounded
-                .lines()
-                .text(*line)
-                .trim_start()
-                .starts_with('#')
-        };
+        let is_heading = |line: &usize| self.lines().text(*line).trim_start().starts_with('#');
         let mut blank_lines = 0;
         let last = if plan.is_none() || lines.clone().any(|line| is_heading(&line)) {
             if plan.is_some() {
@@ -233,10 +229,10 @@ impl<'a> Text<'a> {
         while let Some(word) = words.next() {
             let end = match words.peek() {
                 Some(next) => next.start,
-                None if is_last && !word.command.spec().takes_plan => self.comment.len(),
+                None if is_last && !word.command.spec().takes_plan => self.comment().len(),
                 None => end,
             };
-            let parts = split::split(self.comment, &blocks, self.lines(), &word, end);
+            let parts = split::split(self.comment(), &blocks, self.lines(), &word, end);
             let rest_is_plan = parts.rest_is_plan;
             known = parts.is_final && (rest_is_plan || is_last);
             found.push((word, parts));
@@ -244,7 +240,7 @@ impl<'a> Text<'a> {
                 break;
             }
         }
-        (known || end == self.comment.len()).then_some(found)
+        (known || end == self.comment().len()).then_some(found)
     }
 }
 

@@ -77,14 +77,14 @@ pub(super) fn exceeds(lines: &Lines<'_>) -> bool {
 /// space at the start of lines become commas.
 pub(super) fn plain(source: &str) -> String {
     let mut starts = true;
-    let plain = |c: char| {
+    let without_markup = |c: char| {
         let line_end = matches!(c, '\n' | '\r');
         let markup =
             c.is_ascii_punctuation() || c.is_ascii_control() && !line_end || starts && c == ' ';
         starts = line_end || starts && markup;
         if markup { ',' } else { c }
     };
-    source.chars().map(plain).collect()
+    source.chars().map(without_markup).collect()
 }
 
 /// Returns whether linking the bare URLs of `source` takes linear time: comrak scans from each to
@@ -342,9 +342,9 @@ mod tests {
             "> ".repeat(60)
         );
         assert!(too_complex(&text));
-        let plain = plain(&text);
-        assert_eq!(plain.len(), text.len());
-        let tail = plain.split_once('é').unwrap_or_default().1;
+        let found = plain(&text);
+        assert_eq!(found.len(), text.len());
+        let tail = found.split_once('é').unwrap_or_default().1;
         assert_eq!(tail, "\n,,plan,help ,x, 1, ü\r\n,,,,,a,\n\n,,,\n");
     }
 }

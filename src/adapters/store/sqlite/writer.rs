@@ -155,11 +155,18 @@ impl Writer {
         self.turn(Flush::Later).await?.end(Ok(()))
     }
 
-    /// Stores a part of what is in the inbox.
+    /// Stores a part of what is in the inbox, if anything is.
     pub(crate) async fn expand_some(&self) -> Result<(), StoreError> {
+        if !self.is_inbox_filled() {
+            return Ok(());
+        }
         let mut turn = self.lock().await?;
-        turn.record_changes().await.map_err(errors::failed)?;
-        let expanded = turn.expand_some().await;
+        // Another turn may have emptied it meanwhile.
+        let expanded = if self.is_inbox_filled() {
+            turn.expand_some().await
+        } else {
+            Ok(())
+        };
         turn.end(expanded)
     }
 

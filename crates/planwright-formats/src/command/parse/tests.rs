@@ -101,11 +101,10 @@ fn comments() -> impl Strategy<Value = String> {
 
 /// The whole of `comment`, with the text above its first command.
 fn whole(comment: &str) -> Text<'_> {
-    Text::new(
-        comment,
-        Bounded::new(comment),
-        candidates(comment).collect(),
-    )
+    Text {
+        bounded: Bounded::new(comment),
+        candidates: candidates(comment).collect(),
+    }
 }
 
 /// Everything about the commands that [`parse`] and [`without_commands`] use.
