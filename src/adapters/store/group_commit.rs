@@ -20,8 +20,8 @@ const MAX_BATCH: usize = 256;
 /// exceed it.
 const MAX_BATCH_BYTES: usize = 96 << 10;
 
-/// Time without a new delivery after which accepted ones are stored in the background, a part at a
-/// time: enough for deliveries that come one after another to go first.
+/// Time without a new delivery after which a part of the accepted ones is stored in the background:
+/// enough for deliveries that come one after another to go first.
 const IDLE: Duration = Duration::from_millis(5);
 
 /// Pause before that is tried again after a failure of the database.
@@ -52,8 +52,6 @@ pub(super) async fn run(
                 if taken == 0 {
                     return;
                 }
-                // The pause after a failure is longer.
-                pause = pause.max(IDLE);
                 gather(&mut queue, &mut batch).await;
                 while !batch.is_empty() {
                     let rest = batch.split_off(portion(&batch));
@@ -63,8 +61,7 @@ pub(super) async fn run(
             // Last, because both are ready where this task was not executed for a while.
             () = tokio::time::sleep(pause), if database.has_inbox() => {
                 pause = match database.store_some_accepted().await {
-                    // The next part follows at once, unless a delivery has come.
-                    Ok(()) => Duration::ZERO,
+                    Ok(()) => IDLE,
                     Err(error) => {
                         tracing::error!(%error, "accepted deliveries cannot be stored yet");
                         PAUSE_AFTER_FAILURE
