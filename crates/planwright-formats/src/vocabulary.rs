@@ -130,8 +130,8 @@ macro_rules! files {
 }
 
 files![
-    "cs", "de", "en", "es", "fr", "hi", "id", "it", "ja", "ko", "nl", "pl", "pt", "ru", "sv", "tr",
-    "uk", "vi", "zh"
+    "ar", "cs", "da", "de", "el", "en", "es", "fi", "fr", "he", "hi", "hu", "id", "it", "ja", "ko",
+    "nb", "nl", "pl", "pt", "ro", "ru", "sv", "tr", "uk", "vi", "zh"
 ];
 
 /// An occurrence of a phrase.
@@ -242,7 +242,7 @@ static FILLERS: LazyLock<Vocabulary> =
     LazyLock::new(|| Vocabulary::of(|class| class == Class::Filler));
 
 /// Normalises `text` for the comparison with phrases: NFKC, lower case, straight apostrophes, ASCII
-/// digits.
+/// digits and punctuation, one spelling of Arabic letters.
 pub fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
@@ -251,9 +251,20 @@ pub fn fold(text: &str) -> String {
         .flat_map(spelled)
         .nfkc()
         .flat_map(char::to_lowercase)
-        .map(|c| match c {
-            '\u{2018}' | '\u{2019}' | '\u{02bc}' => '\'',
-            other => other,
+        .filter_map(|c| match c {
+            '\u{2018}' | '\u{2019}' | '\u{02bc}' => Some('\''),
+            // Arabic and Devanagari punctuation.
+            '\u{60c}' => Some(','),
+            '\u{61b}' => Some(';'),
+            '\u{61f}' => Some('?'),
+            '\u{964}' => Some('.'),
+            // Arabic letters that people write in several ways, and vowel marks: the rules of
+            // Lucene's ArabicNormalizer.
+            'آ' | 'أ' | 'إ' => Some('ا'),
+            'ى' => Some('ي'),
+            'ة' => Some('ه'),
+            '\u{640}' | '\u{64b}'..='\u{652}' => None,
+            other => Some(other),
         })
         .collect()
 }

@@ -73,7 +73,7 @@ impl Search<'_> {
 
     /// Whether the block is a paragraph such as `Plan: X` or a line such as `Implementation plan for
     /// X`.
-    fn names(&self, at: usize) -> bool {
+    pub(super) fn names(&self, at: usize) -> bool {
         let element = &self.elements[at];
         let first = element.text.lines().next().unwrap_or_default();
         let start = element.words().start;

@@ -1,6 +1,7 @@
 //! Recognises the parts of plans that are spread over several posts, and joins them.
 
 use super::element::{Element, ElementKind, elements};
+use super::heading::short_label;
 use super::numbering::step_number;
 use super::region::Region;
 use super::talk::replaces;
@@ -65,6 +66,25 @@ fn part(element: &Element) -> Option<Part> {
     if line.chars().count() > 120 {
         return None;
     }
+    if let Some((_, number)) = fraction(line) {
+        return Some(Part::Number(number));
+    }
+    let phrases = Phrases::of(line);
+    for found in phrases.all(Class::Part) {
+        let rest = line[found.end..].trim_start_matches([' ', '#', ':']);
+        if let Some(digit) = rest.chars().next().and_then(|c| c.to_digit(10)) {
+            return Some(Part::Number(digit as usize));
+        }
+        let words = element.words();
+        if found.start <= words.start + 12 && found.end - found.start >= 4 {
+            return Some(Part::Continued);
+        }
+    }
+    None
+}
+
+/// Returns the offset of a fraction such as `1/2` with which a line is numbered, and the number.
+fn fraction(line: &str) -> Option<(usize, usize)> {
     for (at, _) in line.match_indices('/') {
         let before: String = line[..at]
             .chars()
@@ -91,18 +111,7 @@ fn part(element: &Element) -> Option<Part> {
             && starts
             && ends
         {
-            return Some(Part::Number(number));
-        }
-    }
-    let phrases = Phrases::of(line);
-    for found in phrases.all(Class::Part) {
-        let rest = line[found.end..].trim_start_matches([' ', '#', ':']);
-        if let Some(digit) = rest.chars().next().and_then(|c| c.to_digit(10)) {
-            return Some(Part::Number(digit as usize));
-        }
-        let words = element.words();
-        if found.start <= words.start + 12 && found.end - found.start >= 4 {
-            return Some(Part::Continued);
+            return Some((at - before.len(), number));
         }
     }
     None
@@ -190,20 +199,23 @@ fn goes_on(before: &str, next: &str) -> bool {
 }
 
 /// Returns the title of a plan in parts without the number of the first part and what follows it:
-/// `Restarts, part 1: writing`. Returns `None` if nothing is left.
+/// `Restarts, part 1: writing`, `Restarts (1/2): writing`. Returns `None` if nothing is left.
 pub(super) fn without_part(title: &str) -> Option<String> {
     let folded = fold(title);
     let numbered = |end: usize| {
         let rest = folded[end..].trim_start_matches([' ', '#', ':']);
-        rest.starts_with(|c: char| c.is_ascii_digit())
+        rest.starts_with(|c: char| c.is_ascii_digit()) || short_label(rest).is_some()
     };
     let phrases = Phrases::of(&folded);
-    let part = phrases.all(Class::Part).find(|it| numbered(it.end));
+    let named = phrases.all(Class::Part).find(|it| numbered(it.end));
+    let part = named
+        .map(|it| it.start)
+        .or_else(|| Some(fraction(&folded)?.0));
     // Offsets are valid in both texts only if folding kept the length.
     let Some(part) = part.filter(|_| folded.len() == title.len()) else {
         return Some(title.to_owned());
     };
-    descriptive_title(title[..part.start].trim_end_matches([' ', ',', '(', '-', '–', '—']))
+    descriptive_title(title[..part].trim_end_matches([' ', ',', '(', '-', '–', '—']))
 }
 
 /// Returns the text without a first line that only states which part it is.

@@ -94,9 +94,12 @@ pub fn fold_title(title: &str) -> String {
 pub fn is_section_name(heading: &str) -> bool {
     let lower = heading.to_lowercase();
     let name = lower.trim_matches(|c: char| !c.is_alphanumeric());
-    let numbered = name
-        .find(|c: char| !c.is_ascii_digit())
-        .is_some_and(|end| end > 0 && name[end..].starts_with(['.', ')', ':']));
+    let numbered = name.find(|c: char| !c.is_ascii_digit()).is_some_and(|end| {
+        // Not a version, as in `0.8.1: saves`.
+        let rest = &name[end..];
+        let behind = rest.strip_prefix(['.', ')', ':']);
+        end > 0 && behind.is_some_and(|it| !it.starts_with(|c: char| c.is_ascii_digit()))
+    });
     let counted = ["phase", "step", "milestone", "task", "part", "stage"]
         .into_iter()
         .filter_map(|word| name.strip_prefix(word))

@@ -55,6 +55,19 @@ fn whole_words_are_found_in_any_case() {
 }
 
 #[test]
+fn punctuation_and_spelling_are_those_of_the_vocabulary() {
+    for (text, expected) in [
+        ("Ｐｌａｎ：Ｂ", "plan:b"),
+        ("٤، ٥؛ ٦؟", "4, 5; 6?"),
+        ("योजना।", "योजना."),
+        ("خُطَّةٌ أولى", "خطه اولي"),
+        ("خطــة", "خطه"),
+    ] {
+        assert_eq!(fold(text), expected, "{text}");
+    }
+}
+
+#[test]
 fn the_second_part_of_a_phrase_is_in_the_same_sentence() {
     let withdraws = |text: &str| Phrases::of(&fold(text)).has(Class::Withdraw);
     assert!(withdraws("I take the plan back."));

@@ -404,14 +404,40 @@ fn a_plan_is_found_in_a_folded_part_beside_a_list_of_what_is_done() {
 }
 
 #[test]
+fn a_paragraph_that_announces_prose_is_not_part_of_it() {
+    let found = candidates_in_text(
+        "My experience from another harbour, in short:\n\nI'd write the day into the header of \
+         the table and keep one function per season.\n\nEverything before the last season we \
+         declare lost.",
+    );
+    assert!(found[0].text.starts_with("I'd write"), "{found:?}");
+}
+
+#[test]
+fn numbered_sections_below_a_title_are_one_plan_in_any_language() {
+    let steps = "- read the feed of the harbour office\n- keep the last table when it is down";
+    let phases = format!("## Posms 1: a feed\n\n{steps}\n\n## Posms 2: a table\n\n{steps}\n");
+    let texts = |text: &str| {
+        let found = candidates_in_text(text).into_iter();
+        found.map(|it| it.text).collect::<Vec<_>>()
+    };
+    let whole = format!("# Tides of the harbour\n\n{phases}");
+    assert_eq!(texts(&whole), [whole.as_str()]);
+    assert_eq!(texts(&phases).len(), 2);
+}
+
+#[test]
 fn the_title_of_a_plan_in_parts_has_no_number_of_a_part() {
     let title = |text: &str| multipart::without_part(text);
     let restarts = Some("Restarts on any number of nodes".to_owned());
-    assert_eq!(
-        title("Restarts on any number of nodes, part 1: writing"),
-        restarts
-    );
-    assert_eq!(title("Restarts on any number of nodes"), restarts);
+    for text in [
+        "Restarts on any number of nodes, part 1: writing",
+        "Restarts on any number of nodes, part one: writing",
+        "Restarts on any number of nodes (1/2): writing",
+        "Restarts on any number of nodes",
+    ] {
+        assert_eq!(title(text), restarts, "{text}");
+    }
     assert_eq!(title("Part 1"), None);
 }
 

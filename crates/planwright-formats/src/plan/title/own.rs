@@ -27,6 +27,9 @@ const MAX_PHASES: usize = 16;
 /// Maximum length of a title that is not marked as one, in characters.
 const MAX_PLAIN_CHARS: usize = 80;
 
+/// Maximum number of words of such a title with a comma, which most sentences have.
+const MAX_WORDS_WITH_COMMA: usize = 6;
+
 /// Returns the title of the plan in `text`, or `None` if it has no descriptive one.
 ///
 /// The sources are, in this order: the first heading, bold or italic line above the steps, a line
@@ -35,9 +38,10 @@ pub fn own_title(text: &str) -> Option<String> {
     let (fields, source) = front_matter::split(text);
     let blocks = markdown::blocks(source);
     let headings = || blocks.iter().filter_map(Block::heading);
+    // Headings behind the first one of their level are sections beside it.
     let heading = |wanted: u8| {
-        let mut texts = headings().filter(|(level, _)| *level == wanted);
-        texts.find_map(|(_, text)| descriptive_title(text))
+        let (_, text) = headings().find(|(level, _)| *level == wanted)?;
+        descriptive_title(text)
     };
     let begins_with_heading = blocks
         .first()
@@ -61,6 +65,7 @@ pub fn own_title(text: &str) -> Option<String> {
             _ => None,
         })
         .or_else(|| descriptive_title(fields.get("title")?.as_str()?))
+        .or_else(|| only_phase(&blocks))
         .map(|title| truncate_chars(&title, MAX_TITLE_CHARS))
 }
 
@@ -68,7 +73,7 @@ pub fn own_title(text: &str) -> Option<String> {
 /// `(v2)`. Returns `None` if no descriptive words are left.
 pub fn descriptive_title(title: &str) -> Option<String> {
     let line = one_line(title);
-    let bare = without_markers(&line)
+    let bare = without_markers(after_label(&line).unwrap_or(&line))
         .trim_matches(|c: char| {
             c.is_whitespace() || "*_:：-–—".contains(c) || LINE_MARKS.contains(&c)
         })
@@ -86,7 +91,7 @@ pub fn descriptive_title(title: &str) -> Option<String> {
         || numbered_step(&folded, &phrases, content.start)
         || folded.starts_with("what ")
         || folded.starts_with("how ")
-        || bare.ends_with(['?', '？']);
+        || folded.ends_with('?');
     (!says_nothing).then(|| bare.to_owned())
 }
 
@@ -142,6 +147,22 @@ fn first_heading(blocks: &[Block]) -> Option<String> {
         })
 }
 
+/// Returns the heading that begins the text if it is the only phase in it: `Phase 2: Sessions`.
+fn only_phase(blocks: &[Block]) -> Option<String> {
+    let mut headings = blocks.iter().filter_map(Block::heading);
+    let (_, first) = blocks.first()?.heading()?;
+    let is_phase = |text: &str| {
+        let folded = fold(text);
+        numbered_step(&folded, &Phrases::of(&folded), words(&folded).start)
+    };
+    let line = one_line(first);
+    let named = line
+        .split_once([':', '：', '–', '—'])
+        .is_some_and(|(_, name)| descriptive_title(name).is_some());
+    let alone = headings.all(|(_, text)| !is_phase(text) || text == first);
+    (named && alone && is_phase(&line)).then_some(line)
+}
+
 /// Whether the heading that begins the text is followed by others of the same deep `level` that
 /// could be titles as well: they are phases.
 fn is_one_of_several(blocks: &[Block], level: u8) -> bool {
@@ -186,8 +207,9 @@ pub fn plain_title(paragraph: &str) -> Option<&str> {
     // Most paragraphs are too long.
     let can_be = (10..=4 * MAX_PLAIN_CHARS).contains(&line.len())
         && line.chars().count() <= MAX_PLAIN_CHARS
-        && !line.contains(['\n', ',', '@'])
+        && !line.contains(['\n', '@'])
         && line.contains(' ')
+        && (!line.contains(',') || line.split_whitespace().count() <= MAX_WORDS_WITH_COMMA)
         && line.starts_with(char::is_uppercase)
         && line.ends_with(|c: char| c.is_alphanumeric() || "\"`)”“»".contains(c));
     let talks = || {
@@ -220,15 +242,23 @@ fn emphasized_line<'a>(block: &'a Block, source: &str) -> Option<&'a str> {
     };
     let is_sentence = || text.ends_with(['.', '!', '?', '。', '！', '？']);
     let marked = line.starts_with(LINE_MARKS)
+        || in_lenticular_brackets(line).is_some()
         || ["**", "__"].into_iter().any(is_within)
         || ["*", "_"].into_iter().any(is_within) && !is_sentence();
     (marked && text.chars().count() <= MAX_LINE_CHARS && !text.contains('\n')).then_some(text)
 }
 
+/// Returns the text of a line that is entirely in lenticular brackets, the usual form of headings in
+/// Japanese e-mail.
+fn in_lenticular_brackets(line: &str) -> Option<&str> {
+    let inner = line.trim().strip_prefix('【')?.strip_suffix('】')?;
+    (!inner.contains(['【', '】'])).then_some(inner)
+}
+
 /// Removes `Plan:`, `[RFC]`, `Proposal B -` or `Implementation plan for` at the start, and `(v2)`
 /// or `(1/2)` at the end.
 fn without_markers(title: &str) -> &str {
-    let mut rest = title.trim();
+    let mut rest = in_lenticular_brackets(title).unwrap_or(title).trim();
     // Removes at most two markers, of which only the last one may be other than a tag in brackets.
     let mut removed = 0;
     while removed < 2 {
@@ -242,6 +272,7 @@ fn without_markers(title: &str) -> &str {
             continue;
         }
         rest = after_colon(rest)
+            .or_else(|| quoted(rest))
             .or_else(|| after_preposition(rest))
             .unwrap_or(rest);
         break;
@@ -260,7 +291,7 @@ fn after_colon(title: &str) -> Option<&str> {
         if c == ':' || c == '：' || dash || dot {
             let rest = title[end..].trim_start_matches(|c: char| c.is_whitespace() || c == '-');
             let head = title[..at].trim();
-            let marks = |head: &str| is_marker(head) || is_letter(head);
+            let marks = |head: &str| is_marker(head) || is_letter(head) || announces(head);
             if !rest.is_empty() && (marks(head) || marks(without_version(head))) {
                 return Some(rest);
             }
@@ -272,6 +303,16 @@ fn after_colon(title: &str) -> Option<&str> {
     None
 }
 
+/// Returns true for words that only announce a plan: `What we'll do`, `Our new proposal`.
+fn announces(head: &str) -> bool {
+    let folded = fold(head);
+    let phrases = Phrases::of(&folded);
+    let is_about_plan = [Class::Lead, Class::Plan, Class::Proposal, Class::Marker]
+        .into_iter()
+        .any(|class| phrases.has(class));
+    is_about_plan && is_generic(&folded, &phrases, words(&folded))
+}
+
 /// Returns a marker without what a comma separates from it, such as a version: `Plan, Fassung 3`.
 fn without_version(head: &str) -> &str {
     match head.split_once(',') {
@@ -280,10 +321,33 @@ fn without_version(head: &str) -> &str {
     }
 }
 
-/// Returns true for a single capital letter, which labels one of several proposals.
+/// Returns true for a single letter that is not lower-case, which labels one of several proposals:
+/// `B`, `나`.
 fn is_letter(head: &str) -> bool {
     let mut chars = head.chars();
-    chars.next().is_some_and(char::is_uppercase) && chars.next().is_none()
+    let is_label = |c: char| c.is_alphabetic() && !c.is_lowercase();
+    chars.next().is_some_and(is_label) && chars.next().is_none()
+}
+
+/// Returns the text after a letter in parentheses that labels one of several proposals: `(b) X`,
+/// `B) X`.
+fn after_label(title: &str) -> Option<&str> {
+    let (label, rest) = title.split_once([')', '）'])?;
+    let mut letter = label.trim_start_matches(['(', '（']).chars();
+    let is_label = letter.next().is_some_and(char::is_alphabetic) && letter.next().is_none();
+    (is_label && rest.starts_with(' ')).then(|| rest.trim_start())
+}
+
+/// Returns the quoted text after a marker: `Proposal “Shadow index”`.
+fn quoted(title: &str) -> Option<&str> {
+    let (open, _) = title.char_indices().find(|(_, c)| is_quote(*c))?;
+    let name = title[open..].trim_matches(is_quote);
+    (title.ends_with(is_quote) && !name.contains(is_quote) && is_marker(title[..open].trim()))
+        .then_some(name)
+}
+
+fn is_quote(c: char) -> bool {
+    "\"“”„«»「」『』".contains(c)
 }
 
 /// Returns the text after a marker that ends with a preposition, such as `Plan for`.

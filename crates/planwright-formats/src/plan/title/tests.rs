@@ -165,6 +165,44 @@ fn a_plan_in_a_conversation_has_a_title_only_where_one_says_something() {
         ("## Plan, as agreed on Monday\n\n1. a", None),
         ("## Short version\n\n1. a", None),
         ("## Só o necessário\n\n1. a", None),
+        (
+            "### (b) Write on the server\n\n1. a",
+            Some("Write on the server"),
+        ),
+        ("a) Write on the server\nb) Read there", None),
+        ("## Minimal plan\n\n1. a", None),
+        ("## Co robimy\n\n1. a", None),
+        ("## Що робимо далі\n\n1. a", None),
+        (
+            "Why we do it.\n\n## What we'll do\n\n1. a\n\n## Afterwards, in spring\n\n2. b",
+            None,
+        ),
+        (
+            "**What we'll do: write on the server**\n\n1. a",
+            Some("write on the server"),
+        ),
+        (
+            "## Our new proposal: write on the server\n\n1. a",
+            Some("write on the server"),
+        ),
+        (
+            "### Vorschlag „Schattenindex“\n\n1. a",
+            Some("Schattenindex"),
+        ),
+        ("### The “shadow” index\n\n1. a", Some("The “shadow” index")),
+        ("【CSV出力の作り直し】\n\n1. a", Some("CSV出力の作り直し")),
+        ("나. 이중 스케줄러\n- a", Some("이중 스케줄러")),
+        ("## 0.8.1: old saves\n\n1. a", Some("0.8.1: old saves")),
+        (
+            "Exports, done properly\n\n1. a",
+            Some("Exports, done properly"),
+        ),
+        ("As Ann said on Monday, we do these\n\n1. a", None),
+        (
+            "## Phase 2: write on the server\n\n- a",
+            Some("Phase 2: write on the server"),
+        ),
+        ("## Phase 2\n\n- a", None),
         ("## Wat we willen doen\n\n1. a", None),
         ("## 改訂した計画\n\n1. a", None),
         (
