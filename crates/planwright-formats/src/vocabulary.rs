@@ -242,7 +242,7 @@ static FILLERS: LazyLock<Vocabulary> =
     LazyLock::new(|| Vocabulary::of(|class| class == Class::Filler));
 
 /// Normalises `text` for the comparison with phrases: NFKC, lower case, straight apostrophes, ASCII
-/// digits and punctuation, one spelling of Arabic letters.
+/// digits, ASCII instead of Arabic and Devanagari punctuation, one spelling of Arabic letters.
 pub fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
@@ -257,7 +257,7 @@ pub fn fold(text: &str) -> String {
             '\u{60c}' => Some(','),
             '\u{61b}' => Some(';'),
             '\u{61f}' => Some('?'),
-            '\u{964}' => Some('.'),
+            '\u{964}' | '\u{965}' => Some('.'),
             // Arabic letters that people write in several ways, and vowel marks: the rules of
             // Lucene's ArabicNormalizer.
             'آ' | 'أ' | 'إ' => Some('ا'),

@@ -135,7 +135,9 @@ fn element<'a>(node: &'a AstNode<'a>, source: &str, lines: &Lines<'_>) -> Elemen
         }
         NodeValue::Paragraph => {
             text = fold(&markdown::unstruck_text(node));
-            bold = if text.starts_with(LINE_MARKS) && !text.contains('\n') {
+            let is_marked = text.starts_with(LINE_MARKS)
+                || text.starts_with('【') && text.trim_end().ends_with('】');
+            bold = if is_marked && !text.contains('\n') {
                 text.len()
             } else {
                 bold_start(node).min(text.len())

@@ -1,13 +1,12 @@
 //! Recognises the parts of plans that are spread over several posts, and joins them.
 
 use super::element::{Element, ElementKind, elements};
-use super::heading::short_label;
 use super::numbering::step_number;
 use super::region::Region;
 use super::talk::replaces;
 use super::{Found, Part, add};
 use crate::engine::model::candidate::{Candidate, Source};
-use crate::formats::plan::title::descriptive_title;
+use crate::formats::plan::title::{descriptive_title, same_offset};
 use crate::formats::vocabulary::{Class, Phrases, fold};
 
 /// Maximum number of posts that one plan is assembled from.
@@ -201,21 +200,38 @@ fn goes_on(before: &str, next: &str) -> bool {
 /// Returns the title of a plan in parts without the number of the first part and what follows it:
 /// `Restarts, part 1: writing`, `Restarts (1/2): writing`. Returns `None` if nothing is left.
 pub(super) fn without_part(title: &str) -> Option<String> {
+    const NUMBERS: [&str; 4] = ["one", "two", "three", "four"];
     let folded = fold(title);
-    let numbered = |end: usize| {
+    let is_number = |end: usize| {
         let rest = folded[end..].trim_start_matches([' ', '#', ':']);
-        rest.starts_with(|c: char| c.is_ascii_digit()) || short_label(rest).is_some()
+        let word = rest.split(|c: char| !c.is_alphanumeric()).next();
+        word.is_some_and(|word| {
+            NUMBERS.contains(&word) || word.starts_with(|c: char| c.is_ascii_digit())
+        })
     };
     let phrases = Phrases::of(&folded);
-    let named = phrases.all(Class::Part).find(|it| numbered(it.end));
-    let part = named
-        .map(|it| it.start)
-        .or_else(|| Some(fraction(&folded)?.0));
-    // Offsets are valid in both texts only if folding kept the length.
-    let Some(part) = part.filter(|_| folded.len() == title.len()) else {
+    let mut named = phrases.all(Class::Part);
+    let named = named.find(|it| is_number(it.end)).map(|it| it.start);
+    // A fraction within a title is a quantity: "Use 1/4 of the memory".
+    let counted = || {
+        let (at, _) = fraction(&folded)?;
+        let is_fraction = |c: char| c.is_ascii_digit() || c == '/';
+        let behind = folded[at..].trim_start_matches(is_fraction);
+        let before = folded[..at].trim_end();
+        (before.is_empty() || before.ends_with(['(', '[']) || behind.is_empty()).then_some(at)
+    };
+    let Some(part) = named
+        .or_else(counted)
+        .and_then(|part| same_offset(title, &folded, part))
+    else {
         return Some(title.to_owned());
     };
-    descriptive_title(title[..part].trim_end_matches([' ', ',', '(', '-', '–', '—']))
+    let head = title[..part].trim_end_matches([' ', ',', '(', '[', '-', '–', '—']);
+    if head.is_empty() && named.is_none() {
+        let is_count = |c: char| c.is_ascii_digit() || "/)]:–—- ".contains(c);
+        return descriptive_title(title[part..].trim_start_matches(is_count));
+    }
+    descriptive_title(head)
 }
 
 /// Returns the text without a first line that only states which part it is.

@@ -361,16 +361,6 @@ impl Search<'_> {
                 .then_some((word, label))
         };
         let (word, label) = split(at)?;
-        // Below the title of a document, they are its phases.
-        let level = |at: usize| self.elements[at].level().unwrap_or(u8::MAX);
-        let is_section = || {
-            heads
-                .iter()
-                .any(|above| *above < at && level(*above) < level(at))
-        };
-        if !word.is_empty() && is_section() {
-            return None;
-        }
         let others = heads.iter().filter(|other| {
             split(**other).is_some_and(|(same, different)| same == word && different != label)
         });
@@ -536,14 +526,20 @@ impl Search<'_> {
             .max_by_key(|it| it.rank(&it.voice()))
         else {
             let mut from = within.start;
-            let leads = |at: usize| {
+            // With other such lines below, they are headings.
+            let is_lead = |at: usize| {
                 let element = &self.elements[at];
                 element.kind == ElementKind::Paragraph
                     && !element.is_bold_line()
-                    && !self.names(at)
-                    && element.text.trim_end().ends_with([':', '：'])
+                    && element.text.trim_end().ends_with(':')
             };
-            while from + 1 < within.end && (self.is_before(from, within.end) || leads(from)) {
+            let announces = |at: usize| {
+                is_lead(at)
+                    && !self.names(at)
+                    && self.elements[at + 1].kind == ElementKind::Paragraph
+                    && !(at + 1..within.end).any(is_lead)
+            };
+            while from + 1 < within.end && (self.is_before(from, within.end) || announces(from)) {
                 from += 1;
             }
             let to = self.end_without_talk(from, within.end);

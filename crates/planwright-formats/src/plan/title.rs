@@ -26,7 +26,7 @@ use super::inline;
 
 mod own;
 
-pub use own::{LINE_MARKS, descriptive_title, own_title, plain_title};
+pub use own::{LINE_MARKS, descriptive_title, own_title, plain_title, same_offset};
 
 /// Maximum length of a title, in code points. GitHub allows 256 for an issue title, which leaves
 /// room for a tag.
@@ -94,17 +94,18 @@ pub fn fold_title(title: &str) -> String {
 pub fn is_section_name(heading: &str) -> bool {
     let lower = heading.to_lowercase();
     let name = lower.trim_matches(|c: char| !c.is_alphanumeric());
-    let numbered = name.find(|c: char| !c.is_ascii_digit()).is_some_and(|end| {
-        // Not a version, as in `0.8.1: saves`.
-        let rest = &name[end..];
-        let behind = rest.strip_prefix(['.', ')', ':']);
-        end > 0 && behind.is_some_and(|it| !it.starts_with(|c: char| c.is_ascii_digit()))
+    let numbered = name
+        .find(|c: char| !c.is_ascii_digit())
+        .is_some_and(|end| end > 0 && name[end..].starts_with(['.', ')', ':']));
+    // `0.8.1: old saves`
+    let is_version = name.split_once(':').is_some_and(|(version, _)| {
+        version.matches('.').count() >= 2 && version.chars().all(|c| c.is_ascii_digit() || c == '.')
     });
     let counted = ["phase", "step", "milestone", "task", "part", "stage"]
         .into_iter()
         .filter_map(|word| name.strip_prefix(word))
         .any(|rest| rest.trim_start().starts_with(|c: char| c.is_ascii_digit()));
-    numbered || counted || WORDS.section_names.contains(name)
+    numbered && !is_version || counted || WORDS.section_names.contains(name)
 }
 
 fn heading(blocks: &[Block], wanted: u8) -> Option<String> {

@@ -414,16 +414,16 @@ fn a_paragraph_that_announces_prose_is_not_part_of_it() {
 }
 
 #[test]
-fn numbered_sections_below_a_title_are_one_plan_in_any_language() {
-    let steps = "- read the feed of the harbour office\n- keep the last table when it is down";
-    let phases = format!("## Posms 1: a feed\n\n{steps}\n\n## Posms 2: a table\n\n{steps}\n");
-    let texts = |text: &str| {
-        let found = candidates_in_text(text).into_iter();
-        found.map(|it| it.text).collect::<Vec<_>>()
-    };
-    let whole = format!("# Tides of the harbour\n\n{phases}");
-    assert_eq!(texts(&whole), [whole.as_str()]);
-    assert_eq!(texts(&phases).len(), 2);
+fn a_paragraph_with_a_colon_that_says_what_to_do_is_part_of_prose() {
+    for text in [
+        "Replace the loop in `main.rs` with this:\n\n```rust\nfor row in rows {}\n```\n\nAfter that we \
+         can drop the counter of the old loop.",
+        "On the server:\n\nWe read the table of the harbour office at noon.\n\nIn the \
+         app:\n\nIt shows the age of the table.",
+    ] {
+        let found = candidates_in_text(text);
+        assert_eq!(found[0].text, text);
+    }
 }
 
 #[test]
@@ -434,11 +434,28 @@ fn the_title_of_a_plan_in_parts_has_no_number_of_a_part() {
         "Restarts on any number of nodes, part 1: writing",
         "Restarts on any number of nodes, part one: writing",
         "Restarts on any number of nodes (1/2): writing",
+        "(1/2) Restarts on any number of nodes",
+        "1/2: Restarts on any number of nodes",
         "Restarts on any number of nodes",
     ] {
         assert_eq!(title(text), restarts, "{text}");
     }
     assert_eq!(title("Part 1"), None);
+    for whole in [
+        "Déplacer la partie à risque dans un service",
+        "Make the export part a separate service",
+        "Use 1/4 of the memory",
+        "İ часть 1 ①",
+    ] {
+        assert_eq!(title(whole).as_deref(), Some(whole));
+    }
+}
+
+#[test]
+fn a_line_in_lenticular_brackets_is_a_title() {
+    let text = "【CSV出力の作り直し】\n\n1. 書き出しを別の処理に移す\n2. 一覧からその処理を呼ぶ\n3. テストを書く";
+    let found = candidates_in_text(text);
+    assert_eq!(found[0].text, text);
 }
 
 #[test]

@@ -27,13 +27,21 @@ const MAX_PHASES: usize = 16;
 /// Maximum length of a title that is not marked as one, in characters.
 const MAX_PLAIN_CHARS: usize = 80;
 
-/// Maximum number of words of such a title with a comma, which most sentences have.
+/// Maximum number of words of such a title with a comma: most sentences have one.
 const MAX_WORDS_WITH_COMMA: usize = 6;
+
+/// Minimum length of the part before that comma, in characters: "Yes", "Agreed" and "Hmm" begin
+/// answers.
+const MIN_CHARS_BEFORE_COMMA: usize = 8;
+
+/// Letters without case that label proposals as capital letters do.
+const LABELS: &str = "가나다라마바사甲乙丙丁アイウエأبجدאבגד";
 
 /// Returns the title of the plan in `text`, or `None` if it has no descriptive one.
 ///
 /// The sources are, in this order: the first heading, bold or italic line above the steps, a line
-/// `Plan: X`, and `title` in the front matter.
+/// `Plan: X`, a short line that is no sentence, `title` in the front matter, and a heading that is
+/// the only phase.
 pub fn own_title(text: &str) -> Option<String> {
     let (fields, source) = front_matter::split(text);
     let blocks = markdown::blocks(source);
@@ -73,7 +81,8 @@ pub fn own_title(text: &str) -> Option<String> {
 /// `(v2)`. Returns `None` if no descriptive words are left.
 pub fn descriptive_title(title: &str) -> Option<String> {
     let line = one_line(title);
-    let bare = without_markers(after_label(&line).unwrap_or(&line))
+    let labelled = after_label(&line).unwrap_or(&line);
+    let bare = without_markers(after_announcement(labelled).unwrap_or(labelled))
         .trim_matches(|c: char| {
             c.is_whitespace() || "*_:：-–—".contains(c) || LINE_MARKS.contains(&c)
         })
@@ -147,20 +156,26 @@ fn first_heading(blocks: &[Block]) -> Option<String> {
         })
 }
 
-/// Returns the heading that begins the text if it is the only phase in it: `Phase 2: Sessions`.
+/// Returns the heading that begins the text if it is the only phase of its level in it: `Phase 2:
+/// Sessions`.
 fn only_phase(blocks: &[Block]) -> Option<String> {
     let mut headings = blocks.iter().filter_map(Block::heading);
-    let (_, first) = blocks.first()?.heading()?;
+    let (level, first) = blocks.first()?.heading()?;
+    let line = one_line(first);
+    let name = [":", "：", " – ", " — ", " - "]
+        .into_iter()
+        .find_map(|separator| Some(line.split_once(separator)?.1))?;
     let is_phase = |text: &str| {
         let folded = fold(text);
         numbered_step(&folded, &Phrases::of(&folded), words(&folded).start)
     };
-    let line = one_line(first);
-    let named = line
-        .split_once([':', '：', '–', '—'])
-        .is_some_and(|(_, name)| descriptive_title(name).is_some());
-    let alone = headings.all(|(_, text)| !is_phase(text) || text == first);
-    (named && alone && is_phase(&line)).then_some(line)
+    if !is_phase(&line) || descriptive_title(name).is_none() {
+        return None;
+    }
+    headings.next();
+    let beside = headings.filter(|(other, _)| *other <= level);
+    let mut beside = beside.take(MAX_PHASES);
+    beside.all(|(_, text)| !is_phase(text)).then_some(line)
 }
 
 /// Whether the heading that begins the text is followed by others of the same deep `level` that
@@ -184,9 +199,9 @@ fn title_line(block: &Block, blocks: &[Block], source: &str) -> Option<String> {
         return descriptive_title(line).filter(|_| !is_section(line, blocks, source));
     }
     let first = block.paragraph()?.lines().next()?;
-    let marked = without_markers(first).len() < first.len()
-        && first.chars().count() <= MAX_LINE_CHARS
-        && !first.ends_with(':');
+    let marked = first.chars().count() <= MAX_LINE_CHARS
+        && !first.ends_with(':')
+        && without_markers(first).len() < first.len();
     marked.then(|| descriptive_title(first))?
 }
 
@@ -209,7 +224,10 @@ pub fn plain_title(paragraph: &str) -> Option<&str> {
         && line.chars().count() <= MAX_PLAIN_CHARS
         && !line.contains(['\n', '@'])
         && line.contains(' ')
-        && (!line.contains(',') || line.split_whitespace().count() <= MAX_WORDS_WITH_COMMA)
+        && line.split_once(',').is_none_or(|(head, _)| {
+            head.chars().count() >= MIN_CHARS_BEFORE_COMMA
+                && line.split_whitespace().count() <= MAX_WORDS_WITH_COMMA
+        })
         && line.starts_with(char::is_uppercase)
         && line.ends_with(|c: char| c.is_alphanumeric() || "\"`)”“»".contains(c));
     let talks = || {
@@ -222,7 +240,17 @@ pub fn plain_title(paragraph: &str) -> Option<&str> {
             Class::Theirs,
             Class::First,
         ];
+        let answers = [
+            Class::Approve,
+            Class::Choose,
+            Class::Reject,
+            Class::Withdraw,
+            Class::Undecided,
+            Class::Finished,
+            Class::Negation,
+        ];
         said.into_iter().any(|class| phrases.has(class))
+            || line.contains(',') && answers.into_iter().any(|class| phrases.has(class))
     };
     (can_be && !talks()).then_some(line)
 }
@@ -240,7 +268,7 @@ fn emphasized_line<'a>(block: &'a Block, source: &str) -> Option<&'a str> {
         });
         inner.is_some_and(|inner| !inner.contains(mark))
     };
-    let is_sentence = || text.ends_with(['.', '!', '?', '。', '！', '？']);
+    let is_sentence = || text.ends_with(['.', '!', '?', '。', '！', '？', '।', '؟']);
     let marked = line.starts_with(LINE_MARKS)
         || in_lenticular_brackets(line).is_some()
         || ["**", "__"].into_iter().any(is_within)
@@ -291,7 +319,7 @@ fn after_colon(title: &str) -> Option<&str> {
         if c == ':' || c == '：' || dash || dot {
             let rest = title[end..].trim_start_matches(|c: char| c.is_whitespace() || c == '-');
             let head = title[..at].trim();
-            let marks = |head: &str| is_marker(head) || is_letter(head) || announces(head);
+            let marks = |head: &str| is_marker(head) || is_letter(head);
             if !rest.is_empty() && (marks(head) || marks(without_version(head))) {
                 return Some(rest);
             }
@@ -303,14 +331,17 @@ fn after_colon(title: &str) -> Option<&str> {
     None
 }
 
-/// Returns true for words that only announce a plan: `What we'll do`, `Our new proposal`.
-fn announces(head: &str) -> bool {
+/// Returns the text after a colon and words that only announce a plan: `What we'll do: X`,
+/// `Our new proposal: X`.
+fn after_announcement(title: &str) -> Option<&str> {
+    let (head, rest) = title.split_once([':', '：'])?;
     let folded = fold(head);
-    let phrases = Phrases::of(&folded);
-    let is_about_plan = [Class::Lead, Class::Plan, Class::Proposal, Class::Marker]
+    let (phrases, content) = (Phrases::of(&folded), words(&folded));
+    let announces = [Class::Lead, Class::Plan, Class::Proposal]
         .into_iter()
-        .any(|class| phrases.has(class));
-    is_about_plan && is_generic(&folded, &phrases, words(&folded))
+        .any(|class| phrases.all(class).any(|it| it.end >= content.end));
+    let rest = rest.trim_start();
+    (announces && !rest.is_empty() && is_generic(&folded, &phrases, content)).then_some(rest)
 }
 
 /// Returns a marker without what a comma separates from it, such as a version: `Plan, Fassung 3`.
@@ -321,11 +352,10 @@ fn without_version(head: &str) -> &str {
     }
 }
 
-/// Returns true for a single letter that is not lower-case, which labels one of several proposals:
-/// `B`, `나`.
+/// Returns true for a single letter that labels one of several proposals: `B`, `나`.
 fn is_letter(head: &str) -> bool {
     let mut chars = head.chars();
-    let is_label = |c: char| c.is_alphabetic() && !c.is_lowercase();
+    let is_label = |c: char| c.is_uppercase() || LABELS.contains(c);
     chars.next().is_some_and(is_label) && chars.next().is_none()
 }
 
@@ -338,26 +368,34 @@ fn after_label(title: &str) -> Option<&str> {
     (is_label && rest.starts_with(' ')).then(|| rest.trim_start())
 }
 
-/// Returns the quoted text after a marker: `Proposal “Shadow index”`.
+/// Returns the quoted name of a plan or proposal: `Proposal “Shadow index”`.
 fn quoted(title: &str) -> Option<&str> {
     let (open, _) = title.char_indices().find(|(_, c)| is_quote(*c))?;
     let name = title[open..].trim_matches(is_quote);
-    (title.ends_with(is_quote) && !name.contains(is_quote) && is_marker(title[..open].trim()))
-        .then_some(name)
+    let head = fold(title[..open].trim());
+    let phrases = Phrases::of(&head);
+    let is_noun = [Class::Plan, Class::Proposal]
+        .into_iter()
+        .any(|class| phrases.is(class, words(&head)));
+    let is_name = name.chars().count() > 2 && !name.contains(is_quote);
+    (title.ends_with(is_quote) && is_noun && is_name).then_some(name)
 }
 
 fn is_quote(c: char) -> bool {
     "\"“”„«»「」『』".contains(c)
 }
 
+/// Returns `offset` in the text `folded` if it is the offset of the same place in `text`: folding
+/// can change the length of what precedes it.
+pub fn same_offset(text: &str, folded: &str, offset: usize) -> Option<usize> {
+    let head = text.get(..offset)?;
+    (fold(head) == folded.get(..offset)?).then_some(offset)
+}
+
 /// Returns the text after a marker that ends with a preposition, such as `Plan for`.
 fn after_preposition(title: &str) -> Option<&str> {
     let start = title.find(char::is_alphanumeric)?;
     let folded = fold(&title[start..]);
-    // Offsets are valid in both texts only if folding kept the length.
-    if folded.len() != title.len() - start {
-        return None;
-    }
     let phrases = Phrases::of(&folded);
     let has_preposition = |end: &usize| {
         let phrase = &folded[..*end];
@@ -371,7 +409,8 @@ fn after_preposition(title: &str) -> Option<&str> {
         .map(|found| found.end)
         .filter(has_preposition)
         .max()?;
-    let rest = title[start + end..].trim_start();
+    let rest = &title[start..][same_offset(&title[start..], &folded, end)?..];
+    let rest = rest.trim_start();
     (rest.chars().count() >= 5).then_some(rest)
 }
 

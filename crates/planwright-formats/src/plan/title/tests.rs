@@ -194,9 +194,38 @@ fn a_plan_in_a_conversation_has_a_title_only_where_one_says_something() {
         ("나. 이중 스케줄러\n- a", Some("이중 스케줄러")),
         ("## 0.8.1: old saves\n\n1. a", Some("0.8.1: old saves")),
         (
-            "Exports, done properly\n\n1. a",
-            Some("Exports, done properly"),
+            "Pre-orders, done properly\n\n1. a",
+            Some("Pre-orders, done properly"),
         ),
+        ("Yes, makes sense to me\n\n1. a", None),
+        ("Agreed, one small change though\n\n1. a", None),
+        ("Stimmt, das geht schneller\n\n1. a", None),
+        (
+            "## 웹: 로그인 다시 작성\n\n1. a",
+            Some("웹: 로그인 다시 작성"),
+        ),
+        ("注：以下步骤需要停机。\n\n1. a", None),
+        (
+            "## Fix “undefined is not a function”\n\n1. a",
+            Some("Fix “undefined is not a function”"),
+        ),
+        ("## Proposal “B”\n\n1. a", None),
+        ("Concretely: drop the queue and poll.\n\n1. a", None),
+        (
+            "## Plan changes: send e-mail\n\n1. a",
+            Some("Plan changes: send e-mail"),
+        ),
+        ("# Plan\n\n## 1.1 Set up the server\n\n1. a", None),
+        (
+            "## Complete the missing items\n\n1. a",
+            Some("Complete the missing items"),
+        ),
+        ("*संपादित: तीसरा चरण गलत था।*\n\n1. a", None),
+        (
+            "## Phase 2 - Sessions\n\n### Step 1: a\n\nb\n\n### Step 2: c\n\nd",
+            Some("Phase 2 - Sessions"),
+        ),
+        ("План\u{a0}для Let´s\n\n1. a", Some("Let´s")),
         ("As Ann said on Monday, we do these\n\n1. a", None),
         (
             "## Phase 2: write on the server\n\n- a",
