@@ -269,6 +269,13 @@ pub fn fold(text: &str) -> String {
         .collect()
 }
 
+/// Splits `text` at the place whose offset in `folded`, the result of [`fold`] for it, is `offset`.
+/// Returns `None` if folding changes the length of what precedes that place.
+pub fn split_folded<'t>(text: &'t str, folded: &str, offset: usize) -> Option<(&'t str, &'t str)> {
+    let (head, rest) = text.split_at_checked(offset)?;
+    (fold(head) == folded.get(..offset)?).then_some((head, rest))
+}
+
 /// Converts Arabic and Devanagari digits to ASCII, and appends a full stop to circled numbers.
 fn spelled(c: char) -> impl Iterator<Item = char> {
     let digit = |zero: char| char::from_digit(u32::from(c) - u32::from(zero), 10);

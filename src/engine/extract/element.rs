@@ -8,7 +8,7 @@ use comrak::Arena;
 use comrak::nodes::{AstNode, ListType, NodeValue};
 
 use crate::formats::markdown::{self, Lines};
-use crate::formats::plan::title::LINE_MARKS;
+use crate::formats::plan::title::is_marked_line;
 use crate::formats::vocabulary::{Class, Phrases, fold, words};
 
 /// The kind of a block.
@@ -135,9 +135,7 @@ fn element<'a>(node: &'a AstNode<'a>, source: &str, lines: &Lines<'_>) -> Elemen
         }
         NodeValue::Paragraph => {
             text = fold(&markdown::unstruck_text(node));
-            let is_marked = text.starts_with(LINE_MARKS)
-                || text.starts_with('【') && text.trim_end().ends_with('】');
-            bold = if is_marked && !text.contains('\n') {
+            bold = if is_marked_line(&text) && !text.contains('\n') {
                 text.len()
             } else {
                 bold_start(node).min(text.len())

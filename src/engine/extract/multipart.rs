@@ -6,8 +6,8 @@ use super::region::Region;
 use super::talk::replaces;
 use super::{Found, Part, add};
 use crate::engine::model::candidate::{Candidate, Source};
-use crate::formats::plan::title::{descriptive_title, same_offset};
-use crate::formats::vocabulary::{Class, Phrases, fold};
+use crate::formats::plan::title::descriptive_title;
+use crate::formats::vocabulary::{Class, Phrases, fold, split_folded};
 
 /// Maximum number of posts that one plan is assembled from.
 const MAX_PARTS: usize = 20;
@@ -220,16 +220,14 @@ pub(super) fn without_part(title: &str) -> Option<String> {
         let before = folded[..at].trim_end();
         (before.is_empty() || before.ends_with(['(', '[']) || behind.is_empty()).then_some(at)
     };
-    let Some(part) = named
-        .or_else(counted)
-        .and_then(|part| same_offset(title, &folded, part))
-    else {
+    let part = named.or_else(counted);
+    let Some((head, rest)) = part.and_then(|part| split_folded(title, &folded, part)) else {
         return Some(title.to_owned());
     };
-    let head = title[..part].trim_end_matches([' ', ',', '(', '[', '-', '–', '—']);
+    let head = head.trim_end_matches([' ', ',', '(', '[', '-', '–', '—']);
     if head.is_empty() && named.is_none() {
         let is_count = |c: char| c.is_ascii_digit() || "/)]:–—- ".contains(c);
-        return descriptive_title(title[part..].trim_start_matches(is_count));
+        return descriptive_title(rest.trim_start_matches(is_count));
     }
     descriptive_title(head)
 }

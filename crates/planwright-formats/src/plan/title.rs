@@ -26,7 +26,7 @@ use super::inline;
 
 mod own;
 
-pub use own::{LINE_MARKS, descriptive_title, own_title, plain_title, same_offset};
+pub use own::{descriptive_title, is_marked_line, own_title, plain_title};
 
 /// Maximum length of a title, in code points. GitHub allows 256 for an issue title, which leaves
 /// room for a tag.

@@ -68,6 +68,18 @@ fn punctuation_and_spelling_are_those_of_the_vocabulary() {
 }
 
 #[test]
+fn a_text_is_split_only_where_folding_keeps_the_length_of_what_precedes() {
+    let split = |text: &str, offset| {
+        let folded = fold(text);
+        split_folded(text, &folded, offset).map(|(_, rest)| rest.to_owned())
+    };
+    assert_eq!(split("Plan für İ", 5).as_deref(), Some("für İ"));
+    // The no-break space gets shorter and the accent longer, so that the lengths are the same.
+    assert_eq!(split("План\u{a0}для Let´s", 15), None);
+    assert_eq!(split("Plan", 5), None);
+}
+
+#[test]
 fn the_second_part_of_a_phrase_is_in_the_same_sentence() {
     let withdraws = |text: &str| Phrases::of(&fold(text)).has(Class::Withdraw);
     assert!(withdraws("I take the plan back."));

@@ -10,13 +10,13 @@ use super::{MAX_TITLE_CHARS, is_section_name};
 use crate::front_matter;
 use crate::markdown::{self, Block};
 use crate::text::{one_line, truncate_chars};
-use crate::vocabulary::{Class, Phrases, fillers, fold, words};
+use crate::vocabulary::{Class, Phrases, fillers, fold, split_folded, words};
 
 /// Maximum length of a line that is a title without being a heading, in characters.
 const MAX_LINE_CHARS: usize = 120;
 
 /// Signs that mark a line as a heading in Japanese and Chinese.
-pub const LINE_MARKS: [char; 5] = ['■', '◆', '▼', '◼', '◇'];
+const LINE_MARKS: [char; 5] = ['■', '◆', '▼', '◼', '◇'];
 
 /// Maximum length of a version behind a marker, in characters.
 const MAX_VERSION_CHARS: usize = 24;
@@ -27,7 +27,7 @@ const MAX_PHASES: usize = 16;
 /// Maximum length of a title that is not marked as one, in characters.
 const MAX_PLAIN_CHARS: usize = 80;
 
-/// Maximum number of words of such a title with a comma: most sentences have one.
+/// Maximum number of words of such a title if it contains a comma, as most sentences do.
 const MAX_WORDS_WITH_COMMA: usize = 6;
 
 /// Minimum length of the part before that comma, in characters: "Yes", "Agreed" and "Hmm" begin
@@ -46,7 +46,7 @@ pub fn own_title(text: &str) -> Option<String> {
     let (fields, source) = front_matter::split(text);
     let blocks = markdown::blocks(source);
     let headings = || blocks.iter().filter_map(Block::heading);
-    // Headings behind the first one of their level are sections beside it.
+    // Further headings of the same level are sections beside the first one.
     let heading = |wanted: u8| {
         let (_, text) = headings().find(|(level, _)| *level == wanted)?;
         descriptive_title(text)
@@ -269,11 +269,15 @@ fn emphasized_line<'a>(block: &'a Block, source: &str) -> Option<&'a str> {
         inner.is_some_and(|inner| !inner.contains(mark))
     };
     let is_sentence = || text.ends_with(['.', '!', '?', '。', '！', '？', '।', '؟']);
-    let marked = line.starts_with(LINE_MARKS)
-        || in_lenticular_brackets(line).is_some()
+    let marked = is_marked_line(line)
         || ["**", "__"].into_iter().any(is_within)
         || ["*", "_"].into_iter().any(is_within) && !is_sentence();
     (marked && text.chars().count() <= MAX_LINE_CHARS && !text.contains('\n')).then_some(text)
+}
+
+/// Whether a line is a heading by the signs of Japanese and Chinese texts: `■ X`, `【X】`.
+pub fn is_marked_line(line: &str) -> bool {
+    line.starts_with(LINE_MARKS) || in_lenticular_brackets(line).is_some()
 }
 
 /// Returns the text of a line that is entirely in lenticular brackets, the usual form of headings in
@@ -385,17 +389,10 @@ fn is_quote(c: char) -> bool {
     "\"“”„«»「」『』".contains(c)
 }
 
-/// Returns `offset` in the text `folded` if it is the offset of the same place in `text`: folding
-/// can change the length of what precedes it.
-pub fn same_offset(text: &str, folded: &str, offset: usize) -> Option<usize> {
-    let head = text.get(..offset)?;
-    (fold(head) == folded.get(..offset)?).then_some(offset)
-}
-
 /// Returns the text after a marker that ends with a preposition, such as `Plan for`.
 fn after_preposition(title: &str) -> Option<&str> {
-    let start = title.find(char::is_alphanumeric)?;
-    let folded = fold(&title[start..]);
+    let line = &title[title.find(char::is_alphanumeric)?..];
+    let folded = fold(line);
     let phrases = Phrases::of(&folded);
     let has_preposition = |end: &usize| {
         let phrase = &folded[..*end];
@@ -409,7 +406,7 @@ fn after_preposition(title: &str) -> Option<&str> {
         .map(|found| found.end)
         .filter(has_preposition)
         .max()?;
-    let rest = &title[start..][same_offset(&title[start..], &folded, end)?..];
+    let (_, rest) = split_folded(line, &folded, end)?;
     let rest = rest.trim_start();
     (rest.chars().count() >= 5).then_some(rest)
 }
