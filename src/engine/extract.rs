@@ -33,6 +33,7 @@ mod extent;
 mod features;
 mod heading;
 mod likelihood;
+pub(crate) mod models;
 mod multipart;
 mod numbering;
 mod plausibility;

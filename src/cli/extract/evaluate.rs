@@ -60,7 +60,7 @@ impl Outcome {
     }
 }
 
-struct Case {
+pub(super) struct Case {
     file: String,
     part: String,
     language: String,
@@ -108,18 +108,22 @@ pub(super) fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Fai
 
 fn case(folder: &Path, path: &Path) -> Result<Case, Failure> {
     let name = path.display().to_string();
-    let text = input::text(path)?;
-    let judged = judge(&name, &text)?;
-    let labels = &judged.labels;
-    let expected = expected(labels)
-        .ok_or_else(|| Failure::Usage(format!("{name}: the header has no complete `expect: …`")))?;
-    let (outcome, detail) = outcome(&judged, &expected);
     let part = path
         .strip_prefix(folder)
         .ok()
         .and_then(|path| path.parent())
         .map(|part| part.display().to_string())
         .unwrap_or_default();
+    case_in(part, name, &input::text(path)?)
+}
+
+/// Evaluates the conversation `text` of a part.
+pub(super) fn case_in(part: String, name: String, text: &str) -> Result<Case, Failure> {
+    let judged = judge(&name, text)?;
+    let labels = &judged.labels;
+    let expected = expected(labels)
+        .ok_or_else(|| Failure::Usage(format!("{name}: the header has no complete `expect: …`")))?;
+    let (outcome, detail) = outcome(&judged, &expected);
     Ok(Case {
         file: name,
         part,
@@ -246,7 +250,7 @@ pub(super) fn last_line(text: &str) -> &str {
         .unwrap_or_default()
 }
 
-fn table(cases: &[Case]) -> String {
+pub(super) fn table(cases: &[Case]) -> String {
     let mut text = String::new();
     for case in cases.iter().filter(|case| case.outcome != Outcome::Right) {
         let _ = writeln!(

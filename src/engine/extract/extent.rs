@@ -7,14 +7,13 @@
 //! of blocks with the greatest sum of log odds.
 
 use std::ops::Range;
-use std::sync::LazyLock;
 
-use gradient_boosting::Model;
 use text_classifier::{Builder, Features};
 
 use super::element::{Element, ElementKind};
 use super::features::{count, flag, form, ratio};
 use super::heading::Role;
+use super::models;
 use super::region::{Region, Search};
 use super::score::MIN_SCORE;
 use super::sentences::split_sentences;
@@ -31,27 +30,6 @@ const MARGIN: f32 = 0.001;
 const EDGE: usize = 8;
 /// Maximum length of the text at each end in which these words are looked for, in bytes.
 const MAX_EDGE: usize = 160;
-/// Number of classes of the model for words: blocks that do not belong to the plan, and those that
-/// do.
-const CLASSES: usize = 2;
-
-/// The trained model. A test trains it anew.
-static MODEL: LazyLock<Option<Model>> = LazyLock::new(|| {
-    let model = Model::from_bytes(include_bytes!("extent.trees")).ok()?;
-    (model.values() == FEATURES.len()).then_some(model)
-});
-
-/// The trained model for the words of blocks. A test trains it anew.
-static WORDS: LazyLock<Option<text_classifier::Model>> = LazyLock::new(|| {
-    text_classifier::Model::from_bytes(include_bytes!("extent.weights"), CLASSES).ok()
-});
-
-#[cfg(test)]
-thread_local! {
-    /// Replaces the model for words in this thread.
-    pub(super) static HELD_OUT: std::cell::RefCell<Option<text_classifier::Model>> =
-        const { std::cell::RefCell::new(None) };
-}
 
 /// A series of steps with what the model considers of it.
 struct Steps<'a> {
@@ -259,12 +237,7 @@ impl<'a> View<'a> {
 
 /// Returns the probability that a block with these words belongs to the plan.
 fn belongs(words: &Features) -> f32 {
-    let by = |model: &text_classifier::Model| model.probabilities(words)[1];
-    #[cfg(test)]
-    if let Some(found) = HELD_OUT.with_borrow(|model| model.as_ref().map(by)) {
-        return found;
-    }
-    WORDS.as_ref().map_or(0.5, by)
+    models::probabilities(|it| &it.words_of_blocks, words).map_or(0.5, |found| found[1])
 }
 
 fn is_list(element: &Element) -> bool {
@@ -317,7 +290,7 @@ impl Search<'_> {
 
     /// Returns the blocks of a region, and the features of all blocks in the order of [`FEATURES`].
     /// There are none if the extent is left to the rules: in very long posts, in posts that are plan
-    /// documents, and without steps.
+    /// documents.
     pub(super) fn extent_features(&self, region: &Region) -> (Range<usize>, Vec<Vec<f32>>) {
         let of = |view: &View<'_>| FEATURES.iter().map(|(_, of)| of(view)).collect();
         self.each_block(region, of)
@@ -352,10 +325,6 @@ impl Search<'_> {
             .filter(|it| it.series.blocks.start >= part.start && it.series.blocks.end <= part.end)
             .max_by_key(|it| it.rank)
             .map(|it| it.series);
-        // Without steps, there is nothing to go by.
-        if main.is_none() {
-            return (part, Vec::new());
-        }
         let found = (0..self.elements.len()).map(|at| {
             of(&View {
                 search: self,
@@ -396,19 +365,25 @@ impl Search<'_> {
     /// the post.
     pub(super) fn with_extent(&self, region: Region, alone: bool) -> Region {
         let (part, features) = self.extent_features(&region);
-        let Some(model) = MODEL.as_ref().filter(|_| !features.is_empty()) else {
+        if features.is_empty() {
             return region;
-        };
+        }
         let limits = self.extent_limits(&part, alone);
-        let odds = features[limits.clone()].iter().map(|it| {
-            let belongs = model.probability(it).clamp(MARGIN, 1.0 - MARGIN);
-            (belongs / (1.0 - belongs)).ln()
+        let odds = features[limits.clone()].iter().map_while(|it| {
+            let belongs = models::probability(|models| &models.extents, it)?;
+            let belongs = belongs.clamp(MARGIN, 1.0 - MARGIN);
+            Some((belongs / (1.0 - belongs)).ln())
         });
         let found = greatest_sum(odds);
         if found.is_empty() {
             return region;
         }
-        let start = limits.start + found.start;
+        let mut start = limits.start + found.start;
+        // In prose, a heading or lead that the rules include is not separated from what it announces.
+        let announces = |at: usize| part.contains(&at) && (self.is_head(at) || self.is_lead(at));
+        if !self.has_steps(&part) && start.checked_sub(1).is_some_and(announces) {
+            start -= 1;
+        }
         let found = start..self.completed(start, limits.start + found.end, part.end);
         if found == part {
             return region;
@@ -421,14 +396,27 @@ impl Search<'_> {
         }
     }
 
+    fn is_head(&self, at: usize) -> bool {
+        self.elements[at].level().is_some() || self.elements[at].is_bold_line()
+    }
+
+    /// Whether a block is a paragraph that announces what is below it.
+    fn is_lead(&self, at: usize) -> bool {
+        let element = &self.elements[at];
+        element.kind == ElementKind::Paragraph && element.text.trim_end().ends_with([':', '：'])
+    }
+
+    fn has_steps(&self, part: &Range<usize>) -> bool {
+        let within = |it: &Series| it.blocks.start >= part.start && it.blocks.end <= part.end;
+        self.series.iter().any(within)
+    }
+
     /// Returns where a plan from `start` whose estimated end is `end` really ends, at `most` at the
     /// latest: a section is not separated from its heading, text that refers to the steps belongs
     /// to them, and the plan does not end with a heading or a lead.
     fn completed(&self, start: usize, mut end: usize, most: usize) -> usize {
-        let is_head =
-            |at: usize| self.elements[at].level().is_some() || self.elements[at].is_bold_line();
-        if is_head(end - 1) {
-            let next = (end..most).find(|at| is_head(*at));
+        if self.is_head(end - 1) {
+            let next = (end..most).find(|at| self.is_head(*at));
             end = next.unwrap_or(most).max(end);
         }
         let refers = |at: usize| {
@@ -439,11 +427,9 @@ impl Search<'_> {
         }
         // A heading or a lead is left out if what it announces was left out.
         let announces = |at: usize| {
-            let element = &self.elements[at];
-            let leads = element.kind == ElementKind::Paragraph
-                && element.text.trim_end().ends_with([':', '：']);
+            let leads = self.is_lead(at) && at + 1 < self.elements.len();
             let is_step = self.series.iter().any(|it| it.blocks.contains(&at));
-            (is_head(at) || leads && at + 1 < self.elements.len()) && !is_step
+            (self.is_head(at) || leads) && !is_step
         };
         while end > start + 1 && announces(end - 1) {
             end -= 1;

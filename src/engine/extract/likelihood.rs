@@ -4,16 +4,14 @@
 //! The model weighs what the other parts of the search found: how much each text looks like a plan,
 //! where it is, what people said about it according to the phrases of the vocabulary and according
 //! to the model for comments (`talk/stance.rs`), and what the rules would decide
-//! (`decision.rs`). A text that the rules neither choose nor ask about is saved only if it has
-//! [`MIN_SCORE`] points or is plausible by itself (`plausibility.rs`), and did not answer a question.
+//! (`decision.rs`). A text that the rules neither choose nor ask about is saved only if it is
+//! rather likely, and has [`MIN_SCORE`] points or is plausible by itself (`plausibility.rs`).
 
 use std::collections::HashSet;
-use std::sync::LazyLock;
-
-use gradient_boosting::Model;
 
 use super::decision::{Case, FULL, MAX_ASKED};
 use super::features::{count, flag, number, ratio};
+use super::models;
 use super::talk::Standing;
 use super::talk::stance::{Estimated, Stance};
 use super::{MIN_SCORE, Verdict};
@@ -21,8 +19,8 @@ use crate::engine::model::candidate::Reason;
 
 /// Minimum sum of the probabilities of all texts: below it, none of them is saved.
 const POSSIBLE: f32 = 0.5;
-/// Minimum probability of a text that is saved without a question although the rules consider it
-/// turned down, replaced, carried out or an answer.
+/// Minimum probability of a text that is saved without a question although the rules neither choose
+/// it nor ask about it, or consider it turned down, replaced, carried out or an answer.
 const LIKELY: f32 = 0.6;
 /// Minimum odds of a text in question, as a share of the likeliest one's.
 const CLOSE: f32 = 0.1;
@@ -32,12 +30,6 @@ const IN_QUESTION: f32 = 0.1;
 const NOISE: f32 = 0.4;
 /// Number of the last posts that are considered separately.
 const LAST: usize = 3;
-
-/// The trained model. A test trains it anew.
-static MODEL: LazyLock<Option<Model>> = LazyLock::new(|| {
-    let model = Model::from_bytes(include_bytes!("likelihood.trees")).ok()?;
-    (model.values() == FEATURES.len()).then_some(model)
-});
 
 /// A candidate among the others.
 #[derive(Clone, Copy)]
@@ -194,9 +186,9 @@ pub(super) fn features(case: &Case<'_>, rules: (&[usize], &Verdict)) -> Vec<Vec<
 
 /// Returns the probability of each candidate of `case`, given the decision of the rules.
 pub(super) fn likelihoods(case: &Case<'_>, rules: (&[usize], &Verdict)) -> Option<Vec<f32>> {
-    let model = MODEL.as_ref()?;
     let features = features(case, rules);
-    Some(features.iter().map(|it| model.probability(it)).collect())
+    let of = |it: &Vec<f32>| models::probability(|models| &models.candidates, it);
+    features.iter().map(of).collect()
 }
 
 /// Returns the best candidates in order, and the decision, given the probability of each candidate
@@ -211,11 +203,9 @@ pub(super) fn decide(
         Verdict::Unclear { among, .. } => *among,
         Verdict::None => 0,
     };
-    let may_be_saved = |at: usize| {
-        by_rules.iter().take(among).any(|it| *it == at)
-            || case.strengths[at] >= MIN_SCORE
-            || case.is_plausible(at)
-    };
+    let is_by_rules = |at: usize| by_rules.iter().take(among).any(|it| *it == at);
+    let may_be_saved =
+        |at: usize| is_by_rules(at) || case.strengths[at] >= MIN_SCORE || case.is_plausible(at);
     let mut order: Vec<usize> = (0..likelihoods.len()).collect();
     order.sort_by(|one, other| likelihoods[*other].total_cmp(&likelihoods[*one]));
     let Some(first) = order.first().copied() else {
@@ -236,8 +226,8 @@ pub(super) fn decide(
     asked.retain(|at| is_close(*at) && (is_replaced(first) || !is_replaced(*at)));
     asked.truncate(MAX_ASKED);
     if asked.len() < 2 || !asked.iter().any(|at| may_be_saved(*at)) {
-        // According to the rules, it was turned down, replaced or carried out, or was an answer.
-        let doubted = (case.standing[first].gone() || case.is_answer(first)) && best < LIKELY;
+        let is_gone = case.standing[first].gone();
+        let doubted = (!is_by_rules(first) || is_gone || case.is_answer(first)) && best < LIKELY;
         let verdict = if may_be_saved(first) && !doubted {
             Verdict::Plan
         } else {
@@ -456,8 +446,21 @@ mod tests {
     fn an_earlier_version_is_not_in_question() {
         let mut standing = vec![Standing::default(); 3];
         standing[0].replaced = Some(1);
-        let found = decided(&[0.4, 0.5, 0.0], &standing, Verdict::Plan);
+        let found = decided(&[0.5, 0.6, 0.0], &standing, Verdict::Plan);
         assert_eq!(found, (1, Verdict::Plan));
+    }
+
+    #[test]
+    fn a_text_that_the_rules_do_not_choose_must_be_likely() {
+        let standing = vec![Standing::default(); 3];
+        for (likelihood, rules, expected) in [
+            (0.55, Verdict::None, Verdict::None),
+            (0.65, Verdict::None, Verdict::Plan),
+            (0.55, Verdict::Plan, Verdict::Plan),
+        ] {
+            let found = decided(&[likelihood, 0.0, 0.0], &standing, rules);
+            assert_eq!(found, (0, expected), "{likelihood}");
+        }
     }
 
     #[test]
@@ -473,8 +476,10 @@ mod tests {
         for first in [withdrawn, answer] {
             let standing = [first, Standing::default(), Standing::default()];
             for (likelihood, expected) in [(0.55, Verdict::None), (0.65, Verdict::Plan)] {
-                let found = decided(&[likelihood, 0.0, 0.0], &standing, Verdict::None);
-                assert_eq!(found, (0, expected), "{likelihood} {standing:?}");
+                for rules in [Verdict::None, Verdict::Plan] {
+                    let found = decided(&[likelihood, 0.0, 0.0], &standing, rules);
+                    assert_eq!(found, (0, expected.clone()), "{likelihood} {standing:?}");
+                }
             }
         }
     }
@@ -487,7 +492,7 @@ mod tests {
 
     #[test]
     fn the_stored_model_was_trained_with_these_features() {
-        let values = MODEL.as_ref().map(Model::values);
-        assert_eq!(values, Some(FEATURES.len()));
+        let values = [0.0; FEATURES.len()];
+        assert!(models::probability(|it| &it.candidates, &values).is_some());
     }
 }

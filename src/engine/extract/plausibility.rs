@@ -1,26 +1,34 @@
-//! Estimates whether a text is a plan at all, whatever people said about it, with a model that was
-//! trained on the labelled conversations of `fixtures/conversations`.
+//! Estimates whether a text is a plan at all, whatever people said about it, with two models that
+//! were trained on the labelled conversations of `fixtures/conversations`.
 //!
-//! The points of `score.rs` are one piece of evidence. The model also looks at the form of the text
-//! and at the phrases of the vocabulary in it, so that plans in unusual forms, such as a paragraph
-//! of sentences, are compared with others although they have few points.
+//! The first model knows only the words. The second one looks at what the first one says, at the
+//! points of `score.rs`, at the form of the text and at the phrases of the vocabulary in it, so that
+//! plans in unusual forms, such as a paragraph of sentences, are compared with others although they
+//! have few points.
 
-use std::sync::LazyLock;
-
-use gradient_boosting::Model;
+use text_classifier::{Builder, Features};
 
 use super::Found;
 use super::element::{Element, ElementKind, elements};
 use super::features::{count, flag, form, number, ratio};
 use super::heading::{Role, role};
+use super::models;
 use super::score::is_other_label;
 use super::sentences::split_sentences;
 use super::series::{Series, Voice, series};
+use super::talk::stance::{pieces, stem};
+use crate::engine::model::candidate::Reason;
 use crate::engine::model::conversation::Conversation;
+use crate::formats::text::is_wide;
 use crate::formats::vocabulary::{Class, Phrases, fold};
 
 /// Maximum length of a text whose phrases are counted, in bytes; the rest is not read.
 const MAX_READ: usize = 20_000;
+
+/// Maximum number of words that the model for words reads.
+const MAX_WORDS: usize = 400;
+/// Number of words at the start of a sentence that are considered separately.
+const START: usize = 3;
 
 /// Characters of an average word with the blank behind it. Not all languages separate words.
 const CHARACTERS_OF_A_WORD: usize = 6;
@@ -64,19 +72,6 @@ const CLASSES: [Class; 30] = [
     Class::Operate,
 ];
 
-/// The trained model. A test trains it anew.
-static MODEL: LazyLock<Option<Model>> = LazyLock::new(|| {
-    let model = Model::from_bytes(include_bytes!("plausibility.trees")).ok()?;
-    (model.values() == FEATURES.len() + CLASSES.len()).then_some(model)
-});
-
-#[cfg(test)]
-thread_local! {
-    /// Replaces the model in this thread.
-    pub(super) static HELD_OUT: std::cell::RefCell<Option<Model>> =
-        const { std::cell::RefCell::new(None) };
-}
-
 /// A text with what the model considers.
 struct View<'a> {
     found: &'a Found,
@@ -85,6 +80,8 @@ struct View<'a> {
     elements: &'a [Element],
     /// The series that is most likely its steps.
     main: Option<&'a (Series, Voice)>,
+    /// Probability that it is a plan by its words alone.
+    by_words: f32,
     /// All series of the text.
     series: &'a [(Series, Voice)],
     /// Number of sentences in the part that is read.
@@ -97,7 +94,8 @@ struct View<'a> {
 type Feature = fn(&View<'_>) -> f32;
 
 /// What the model considers, besides [`CLASSES`].
-const FEATURES: [(&str, Feature); 36] = [
+const FEATURES: [(&str, Feature); 37] = [
+    ("words of a plan", |it| it.by_words),
     ("score", |it| number(it.found.candidate.score)),
     ("opening text", |it| flag(it.found.position() == 0)),
     ("share of the posts before it", |it| {
@@ -212,6 +210,41 @@ impl View<'_> {
     }
 }
 
+/// Returns the words of a text's sentences.
+fn words(sentences: &[&str]) -> Features {
+    let mut words = Builder::default();
+    let mut left = MAX_WORDS;
+    for sentence in sentences {
+        let all: Vec<&str> = pieces(sentence)
+            .map(|(_, piece)| piece)
+            .take(left)
+            .collect();
+        left -= all.len();
+        for (at, word) in all.iter().enumerate() {
+            if at < START {
+                words.add(&["start", word]);
+            }
+            words.add(&["stem", stem(word)]);
+            if word.starts_with(is_wide) {
+                words.add_chars(word);
+            }
+        }
+        for pair in all.windows(2) {
+            words.add(&["pair", pair[0], pair[1]]);
+        }
+    }
+    words.normalized()
+}
+
+/// Returns the words of a candidate, for the training.
+#[cfg(test)]
+pub(super) fn words_of(found: &Found) -> Features {
+    let text = &found.candidate.text;
+    words(&split_sentences(&fold(
+        &text[..text.floor_char_boundary(MAX_READ)],
+    )))
+}
+
 /// Returns the features of a candidate in the order of [`FEATURES`] and [`CLASSES`].
 pub(super) fn features(found: &Found, thread: &Conversation) -> Vec<f32> {
     let text = &found.candidate.text;
@@ -223,16 +256,15 @@ pub(super) fn features(found: &Found, thread: &Conversation) -> Vec<f32> {
             (it, voice)
         })
         .collect();
-    let mut end = text.len().min(MAX_READ);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let folded = fold(&text[..end]);
+    let folded = fold(&text[..text.floor_char_boundary(MAX_READ)]);
     let sentences = split_sentences(&folded);
+    let words = words(&sentences);
+    let by_words = models::probabilities(|it| &it.words_of_texts, &words);
     let view = View {
         found,
         thread,
         elements: &elements,
+        by_words: by_words.map_or(0.5, |found| found[1]),
         main: series.iter().max_by_key(|(it, voice)| it.rank(voice)),
         series: &series,
         sentences: sentences.len(),
@@ -254,21 +286,15 @@ pub(super) fn features(found: &Found, thread: &Conversation) -> Vec<f32> {
         .collect()
 }
 
-/// Returns the probability that a candidate is a plan at all; 0 without points.
+/// Returns the probability that a candidate is a plan at all; 0 if it is code, a quote or a
+/// template without points.
 pub(super) fn plausibility(found: &Found, thread: &Conversation) -> f32 {
-    if found.candidate.score <= 0 {
+    let is_foreign = |why: &Reason| matches!(why, Reason::Foreign(_));
+    if found.candidate.score <= 0 && found.has_reason(is_foreign) {
         return 0.0;
     }
     let features = features(found, thread);
-    #[cfg(test)]
-    if let Some(held_out) =
-        HELD_OUT.with_borrow(|model| model.as_ref().map(|it| it.probability(&features)))
-    {
-        return held_out;
-    }
-    MODEL
-        .as_ref()
-        .map_or(0.0, |model| model.probability(&features))
+    models::probability(|it| &it.texts, &features).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -287,7 +313,7 @@ mod tests {
 
     #[test]
     fn the_stored_model_was_trained_with_these_features() {
-        let values = MODEL.as_ref().map(Model::values);
-        assert_eq!(values, Some(FEATURES.len() + CLASSES.len()));
+        let values = [0.0; FEATURES.len() + CLASSES.len()];
+        assert!(models::probability(|it| &it.texts, &values).is_some());
     }
 }

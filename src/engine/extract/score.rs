@@ -189,13 +189,14 @@ pub(super) fn score(text: &str, elements: &[Element], start: usize) -> Vec<(i32,
         bytes * 100 / text.len().max(1)
     };
     if share(|kind| matches!(kind, ElementKind::Code(_))) > 70 {
-        reasons.add(-15, "almost entirely code");
+        reasons.add(-15, Reason::Foreign("almost entirely code".to_owned()));
     }
     if share(|kind| matches!(kind, ElementKind::Quote)) > 50 {
-        reasons.add(-20, "mostly quoted");
+        reasons.add(-20, Reason::Foreign("mostly quoted".to_owned()));
     }
     if is_template(text) {
-        reasons.add(-60, "is a template that a program fills in");
+        let template = "is a template that a program fills in";
+        reasons.add(-60, Reason::Foreign(template.to_owned()));
     }
     reasons.0
 }

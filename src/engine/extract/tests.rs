@@ -20,13 +20,9 @@ use crate::engine::model::trigger::{Actor, IssueRef, Repo};
 use crate::formats::command::Command;
 use crate::formats::thread_file;
 use chrono::DateTime;
+use text_classifier::Features;
 
 const BOT: u64 = 7;
-
-/// Replaces the model for texts in this thread.
-pub(crate) fn set_held_out(model: Option<gradient_boosting::Model>) {
-    plausibility::HELD_OUT.set(model);
-}
 
 impl Scan {
     /// Returns the candidates of trusted authors, unless the command refers to one of them.
@@ -37,18 +33,19 @@ impl Scan {
         self.trusted(trust).0
     }
 
-    /// Returns these candidates with what the model for texts considers
+    /// Returns these candidates with what the models for texts consider
     /// (`extract/plausibility.rs`).
     pub(crate) fn plausible(
         mut self,
         thread: &Conversation,
         trust: &Trust,
-    ) -> Vec<(Candidate, Vec<f32>)> {
+    ) -> Vec<(Candidate, Vec<f32>, Features)> {
         let mut found = self.unnamed(trust);
         found.retain(|it| !it.candidate.text.trim().is_empty());
         let with_features = |it: Found| {
             let features = plausibility::features(&it, thread);
-            (it.candidate, features)
+            let words = plausibility::words_of(&it);
+            (it.candidate, features, words)
         };
         found.into_iter().map(with_features).collect()
     }

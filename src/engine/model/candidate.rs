@@ -76,6 +76,8 @@ pub enum Reason {
     Proposal,
     /// The title of the conversation calls it a plan.
     Conversation,
+    /// The text is mostly code or quoted, or is a template.
+    Foreign(String),
     /// Any other property.
     Other(String),
 }
@@ -84,7 +86,7 @@ impl Reason {
     /// Returns whether the property identifies the text as a plan, so that it needs no support by
     /// people.
     pub fn identifies_plan(&self) -> bool {
-        !matches!(self, Self::Other(_))
+        !matches!(self, Self::Foreign(_) | Self::Other(_))
     }
 }
 
@@ -100,7 +102,7 @@ impl fmt::Display for Reason {
             Self::Introduction => f.write_str("begins with the words of a plan"),
             Self::Proposal => f.write_str("is one of several proposals"),
             Self::Conversation => f.write_str("the conversation is called a plan"),
-            Self::Other(text) => f.write_str(text),
+            Self::Foreign(text) | Self::Other(text) => f.write_str(text),
         }
     }
 }

@@ -7,11 +7,11 @@
 //! the labelled comments.
 
 use std::collections::HashSet;
-use std::sync::LazyLock;
 
-use text_classifier::{Builder, Features, Model};
+use text_classifier::{Builder, Features};
 
 use crate::engine::extract::element::{Element, ElementKind};
+use crate::engine::extract::models;
 use crate::engine::extract::reference::{Subject, by_name, named};
 use crate::formats::vocabulary::Phrases;
 
@@ -57,7 +57,7 @@ pub(in crate::engine::extract) enum Stance {
 
 impl Stance {
     /// All values, in the order of the classes of the model.
-    pub(in crate::engine::extract) const ALL: [Self; 5] = [
+    pub(in crate::engine::extract) const ALL: [Self; models::STANCES] = [
         Self::For,
         Self::Other,
         Self::Against,
@@ -68,17 +68,6 @@ impl Stance {
 
 /// The probabilities of [`Stance::ALL`].
 pub(in crate::engine::extract) type Estimate = Vec<f32>;
-
-/// The trained weights. A test trains them anew.
-static MODEL: LazyLock<Option<Model>> =
-    LazyLock::new(|| Model::from_bytes(include_bytes!("stance.weights"), Stance::ALL.len()).ok());
-
-#[cfg(test)]
-thread_local! {
-    /// Replaces the model in this thread.
-    pub(in crate::engine::extract) static HELD_OUT: std::cell::RefCell<Option<Model>> =
-        const { std::cell::RefCell::new(None) };
-}
 
 /// A comment from the point of view of each plan.
 pub(in crate::engine::extract) struct Views {
@@ -97,16 +86,11 @@ impl Views {
 
     /// Returns what the comment means for each plan.
     pub(super) fn estimates(&self) -> Vec<(usize, Estimate)> {
-        let estimates = |model: &Model| {
-            self.features()
-                .map(|(at, features)| (at, model.probabilities(&features)))
-                .collect()
+        let estimate = |(at, features): (usize, Features)| {
+            let found = models::probabilities(|it| &it.comments, &features)?;
+            Some((at, found))
         };
-        #[cfg(test)]
-        if let Some(found) = HELD_OUT.with_borrow(|model| model.as_ref().map(estimates)) {
-            return found;
-        }
-        MODEL.as_ref().map(estimates).unwrap_or_default()
+        self.features().filter_map(estimate).collect()
     }
 }
 

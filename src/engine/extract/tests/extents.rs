@@ -1,9 +1,9 @@
 //! The extent of plans, and examples for the training of the model that estimates it.
 
-use text_classifier::{Features, Model};
+use text_classifier::Features;
 
 use crate::engine::extract::element::elements;
-use crate::engine::extract::extent::{HELD_OUT, greatest_sum};
+use crate::engine::extract::extent::greatest_sum;
 use crate::engine::extract::region::Search;
 
 /// A block of a post.
@@ -14,11 +14,6 @@ pub(crate) struct Block {
     pub(crate) words: Features,
     /// Whether the block belongs to the plan.
     pub(crate) belongs: bool,
-}
-
-/// Replaces the model for words in this thread.
-pub(crate) fn set_held_out(model: Option<Model>) {
-    HELD_OUT.set(model);
 }
 
 fn lines(text: &str) -> impl Iterator<Item = &str> {

@@ -12,7 +12,7 @@ use super::rules::{Outcome, outcome};
 use crate::engine::extract::element::elements;
 use crate::engine::extract::reference::{Subject, telling_lines, telling_words};
 use crate::engine::extract::talk::Statement;
-use crate::engine::extract::talk::stance::{HELD_OUT, Source, Stance, stems, views};
+use crate::engine::extract::talk::stance::{Source, Stance, stems, views};
 use crate::engine::model::conversation::{Post, Reactions};
 use crate::engine::model::time::Millis;
 use crate::formats::thread_file;
@@ -253,15 +253,11 @@ pub(crate) fn part_of(group: &str) -> usize {
     group.bytes().fold(1, hash) % FOLDS
 }
 
-/// Calls `then` for each part, while comments are rated by a model that was trained without it.
-pub(crate) fn with_held_out_models(mut then: impl FnMut(usize)) {
+/// Returns a model for each part, trained without the comments of that part.
+pub(crate) fn models_without_parts() -> [Model; FOLDS] {
     let examples = examples();
-    for part in 0..FOLDS {
-        let model = fit(examples.iter().filter(|it| part_of(&it.group) != part));
-        HELD_OUT.set(Some(model));
-        then(part);
-    }
-    HELD_OUT.set(None);
+    let without = |part| fit(examples.iter().filter(|it| part_of(&it.group) != part));
+    std::array::from_fn(without)
 }
 
 /// Returns the numbers of the posts with plans, for each conversation whose comments are labelled.
