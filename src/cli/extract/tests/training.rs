@@ -171,6 +171,8 @@ struct Examples {
     rated_blocks: Vec<Of<Example>>,
     texts: Vec<Of<Text>>,
     rated_texts: Vec<Of<Example>>,
+    /// Models for each part, trained without its conversations.
+    without_parts: Vec<Models>,
 }
 
 impl Examples {
@@ -192,35 +194,38 @@ impl Examples {
             }
         }
         // The extents of texts are estimated in the same way.
-        let extents = |part| Models {
-            words_of_blocks: Some(words_of_blocks(without(part, &all))),
-            extents: Some(train_without(part, &rated_blocks)),
-            ..Models::default()
-        };
-        let texts_of = |part: usize, models: Models| {
-            replace(models);
-            texts(|name| remarks::part_of(name) == part)
-        };
-        let all_texts: Vec<Of<Text>> = (0..remarks::FOLDS)
-            .flat_map(|part| texts_of(part, extents(part)))
+        let mut without_parts: Vec<Models> = (0..remarks::FOLDS)
+            .map(|part| Models {
+                words_of_blocks: Some(words_of_blocks(without(part, &all))),
+                extents: Some(train_without(part, &rated_blocks)),
+                ..Models::default()
+            })
             .collect();
-        let rated = |part| {
-            let models = Models {
-                words_of_texts: Some(words_of_texts(without(part, &all_texts))),
-                ..extents(part)
+        let texts_by = |models: &[Models]| -> Vec<Of<Text>> {
+            let of = |(part, models): (usize, &Models)| {
+                replace(models.clone());
+                texts(|name| remarks::part_of(name) == part)
             };
-            texts_of(part, models).into_iter()
+            models.iter().enumerate().flat_map(of).collect()
         };
-        let rated_texts = (0..remarks::FOLDS)
-            .flat_map(rated)
+        let all_texts = texts_by(&without_parts);
+        for (part, models) in without_parts.iter_mut().enumerate() {
+            models.words_of_texts = Some(words_of_texts(without(part, &all_texts)));
+        }
+        let rated_texts: Vec<Of<Example>> = texts_by(&without_parts)
+            .into_iter()
             .map(|(name, text)| (name, text.example))
             .collect();
         replace(Models::default());
+        for (part, models) in without_parts.iter_mut().enumerate() {
+            models.texts = Some(train_without(part, &rated_texts));
+        }
         Self {
             blocks: all,
             rated_blocks,
             texts: all_texts,
             rated_texts,
+            without_parts,
         }
     }
 
@@ -241,11 +246,7 @@ impl Examples {
         let comments = remarks::models_without_parts().into_iter().enumerate();
         let models = comments.map(|(part, comments)| Models {
             comments: Some(comments),
-            words_of_blocks: Some(words_of_blocks(without(part, &self.blocks))),
-            extents: Some(train_without(part, &self.rated_blocks)),
-            words_of_texts: Some(words_of_texts(without(part, &self.texts))),
-            texts: Some(train_without(part, &self.rated_texts)),
-            candidates: None,
+            ..self.without_parts[part].clone()
         });
         models.collect()
     }
