@@ -153,7 +153,10 @@ pub(super) fn trigger_for(thread: &Conversation, command: Option<&(usize, Invoca
         place: thread.place.clone(),
         origin: Origin::Comment {
             id: post.and_then(|post| post.id).unwrap_or(u64::MAX),
-            text: post.map_or_else(String::new, |post| post.body.clone()),
+            // The opening post is among the searched posts, so its text is not given again.
+            text: post
+                .filter(|post| post.id.is_some())
+                .map_or_else(String::new, |post| post.body.clone()),
             url: String::new(),
         },
         options: invocation.map_or_else(Vec::new, |invocation| invocation.options.clone()),

@@ -149,6 +149,25 @@ fn the_author_that_the_command_names_decides_whose_plan_is_taken() {
 }
 
 #[test]
+fn a_plan_above_the_command_in_the_opening_text_is_found_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let conversation = format!(
+        "title: The export needs too much memory\n\n\
+         --- @ada 2026-03-02T09:00:00Z\n# Stream the export\n\n{STEPS}\n/save-plan\n"
+    );
+    let found = extract(folder.path(), &conversation, &["--json"]);
+    let found: Value = serde_json::from_str(text(&found.stdout)).unwrap();
+    assert_eq!(found["title"], "Stream the export");
+    let places: Vec<&Value> = found["candidates"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|candidate| &candidate["where"])
+        .collect();
+    assert_eq!(places, ["found in the opening text by ada, post 1"]);
+}
+
+#[test]
 fn an_unclear_choice_is_shown_with_its_candidates() {
     let folder = tempfile::tempdir().unwrap();
     let conversation = format!(
