@@ -46,7 +46,7 @@ JSON fields:
   error_type     error code (no_plan_found, invalid_input or validation_failed),
                  or null
   unclear        whether the bot would ask which of the candidates is meant
-  minimum_score  minimum score of a plan that the rules do not choose
+  minimum_score  minimum score of a text that looks like a plan by its form
   candidates     likeliest first: score, title (or null), where, characters, and
                  reasons (points, why; one gives the probability)
   left_out       what was not searched, one sentence each

@@ -5,7 +5,8 @@
 //! where it is, what people said about it according to the phrases of the vocabulary and according
 //! to the model for comments (`talk/stance.rs`), and what the rules would decide
 //! (`decision.rs`). A text that the rules neither choose nor ask about is saved only if it is
-//! rather likely, and has [`MIN_SCORE`] points or is plausible by itself (`plausibility.rs`).
+//! rather likely, and if it has less than zero points, only if it is plausible by itself
+//! (`plausibility.rs`).
 
 use std::collections::HashSet;
 
@@ -22,6 +23,9 @@ const POSSIBLE: f32 = 0.5;
 /// Minimum probability of a text that is saved without a question although the rules neither choose
 /// it nor ask about it, or consider it turned down, replaced, carried out or an answer.
 const LIKELY: f32 = 0.6;
+/// Minimum score of a text that is saved because it is likely: texts with less look like something
+/// else.
+const MIN_LIKELY_SCORE: i32 = 0;
 /// Minimum odds of a text in question, as a share of the likeliest one's.
 const CLOSE: f32 = 0.1;
 /// Minimum probability of a text in question.
@@ -204,8 +208,12 @@ pub(super) fn decide(
         Verdict::None => 0,
     };
     let is_by_rules = |at: usize| by_rules.iter().take(among).any(|it| *it == at);
-    let may_be_saved =
-        |at: usize| is_by_rules(at) || case.strengths[at] >= MIN_SCORE || case.is_plausible(at);
+    let may_be_saved = |at: usize| {
+        is_by_rules(at)
+            || case.strengths[at] >= MIN_SCORE
+            || case.strengths[at] >= MIN_LIKELY_SCORE && likelihoods[at] >= LIKELY
+            || case.is_plausible(at)
+    };
     let mut order: Vec<usize> = (0..likelihoods.len()).collect();
     order.sort_by(|one, other| likelihoods[*other].total_cmp(&likelihoods[*one]));
     let Some(first) = order.first().copied() else {
@@ -386,14 +394,24 @@ mod tests {
 
     use super::*;
 
-    /// Decides between candidates, the last of which has too few points, given the verdict of the
-    /// rules about the first two.
+    /// Decides between candidates, the last of which has too few points for the rules, given the
+    /// verdict of the rules about the first two.
     fn decided(likelihoods: &[f32], standing: &[Standing], rules: Verdict) -> (usize, Verdict) {
+        decided_with(&[50, 50, 39], likelihoods, standing, rules)
+    }
+
+    /// The same with these points.
+    fn decided_with(
+        strengths: &[i32],
+        likelihoods: &[f32],
+        standing: &[Standing],
+        rules: Verdict,
+    ) -> (usize, Verdict) {
         let case = Case {
             good: &[],
             subjects: &[],
             standing,
-            strengths: &[50, 50, 39],
+            strengths,
             reactions: &[],
             undecided: None,
             doubts: &HashMap::new(),
@@ -426,11 +444,26 @@ mod tests {
             ([1.0, 0.9, 0.0], (0, Verdict::Plan)),
             ([1.0, 1.0, 0.0], (0, unclear(2, why))),
             ([0.5, 0.3, 0.15], (0, unclear(3, why))),
-            ([0.1, 0.0, 0.8], (2, Verdict::None)),
+            ([0.1, 0.0, 0.55], (2, Verdict::None)),
+            ([0.1, 0.0, 0.8], (2, Verdict::Plan)),
             ([0.3, 0.0, 0.5], (0, unclear(2, why))),
         ] {
             let found = decided(&likelihoods, &standing, Verdict::Plan);
             assert_eq!(found, expected, "{likelihoods:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_with_less_than_zero_points_is_not_saved_for_its_likelihood() {
+        let standing = vec![Standing::default(); 3];
+        for (points, expected) in [(0, Verdict::Plan), (-1, Verdict::None)] {
+            let found = decided_with(
+                &[50, 50, points],
+                &[0.1, 0.0, 0.8],
+                &standing,
+                Verdict::Plan,
+            );
+            assert_eq!(found, (2, expected), "{points}");
         }
     }
 

@@ -27,9 +27,9 @@ use crate::engine::model::candidate::Candidate;
 const FOLDERS: [&str; 2] = ["tune", "train"];
 /// Probability that a text is the plan if nobody can tell which one is.
 const UNCLEAR: f32 = 0.5;
-/// Weight of conversations in which the plan is unclear. They are few, and saving one of their texts
-/// is worse than asking.
-const UNCLEAR_WEIGHT: f32 = 1.5;
+/// Weight of a text in question where the plan is unclear. There are few, and saving one of them is
+/// worse than asking.
+const UNCLEAR_WEIGHT: f32 = 2.4;
 /// Weight of conversations that were made of single comments. There are many of them.
 const COMMENT_WEIGHT: f32 = 0.16;
 /// One in this many comments is used.
@@ -282,23 +282,24 @@ fn in_conversation(name: &str, text: &str, weight: f32) -> Vec<Example> {
     let exact = compared
         .iter()
         .any(|(candidate, _)| is_plan(candidate, &input, &wanted, true));
-    let target = |candidate: &Candidate| match &wanted {
-        Expected::Plan { .. } => f32::from(u8::from(is_plan(candidate, &input, &wanted, exact))),
-        Expected::Unclear if is_in_question(candidate, &input) => UNCLEAR,
-        Expected::None | Expected::Unclear => 0.0,
-    };
-    let weight = match wanted {
-        Expected::Unclear => weight * UNCLEAR_WEIGHT,
-        Expected::Plan { .. } | Expected::None => weight,
-    };
-    compared
-        .into_iter()
-        .map(|(candidate, values)| Example {
-            target: target(&candidate),
+    let example = |(candidate, values): (Candidate, Vec<f32>)| {
+        let (target, weight) = match &wanted {
+            Expected::Plan { .. } => {
+                let is_plan = is_plan(&candidate, &input, &wanted, exact);
+                (f32::from(u8::from(is_plan)), weight)
+            }
+            Expected::Unclear if is_in_question(&candidate, &input) => {
+                (UNCLEAR, weight * UNCLEAR_WEIGHT)
+            }
+            Expected::None | Expected::Unclear => (0.0, weight),
+        };
+        Example {
             values,
+            target,
             weight,
-        })
-        .collect()
+        }
+    };
+    compared.into_iter().map(example).collect()
 }
 
 fn numbers(candidate: &Candidate, input: &Input) -> String {

@@ -192,6 +192,16 @@ fn a_plan_in_a_conversation_has_a_title_only_where_one_says_something() {
         ("### The “shadow” index\n\n1. a", Some("The “shadow” index")),
         ("【CSV出力の作り直し】\n\n1. a", Some("CSV出力の作り直し")),
         ("나. 이중 스케줄러\n- a", Some("이중 스케줄러")),
+        (
+            "## 📝 Coding plan: limit reset mails\n\n1. a",
+            Some("limit reset mails"),
+        ),
+        (
+            "## Counter-proposal: adapter first\n\n1. a",
+            Some("adapter first"),
+        ),
+        ("## Tech plan\n\n1. a", None),
+        ("### O que muda\n\n1. a", None),
         ("## 0.8.1: old saves\n\n1. a", Some("0.8.1: old saves")),
         (
             "Pre-orders, done properly\n\n1. a",
