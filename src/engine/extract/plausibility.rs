@@ -33,7 +33,7 @@ const START: usize = 3;
 /// Characters of an average word with the blank behind it. Not all languages separate words.
 const CHARACTERS_OF_A_WORD: usize = 6;
 
-/// Minimum probability of a text that is saved without a question.
+/// Minimum probability of a text that counts as a plan whatever its score.
 pub(super) const PLAUSIBLE: f32 = 0.5;
 /// Minimum probability of a text that is compared with others.
 pub(super) const CONSIDERED: f32 = 0.15;

@@ -15,8 +15,8 @@ use crate::formats::vocabulary::{Class, Phrases, fold};
 /// Maximum length of a paragraph that introduces a plan, in bytes.
 const MAX_LEAD: usize = 600;
 
-/// Minimum score of a plan. Steps in a clear form reach it by themselves; bug reports, templates
-/// and lists of opinions do not.
+/// Minimum score of a text that looks like a plan by its form. Steps in a clear form reach it by
+/// themselves; bug reports, templates and lists of opinions do not.
 pub const MIN_SCORE: i32 = 40;
 
 /// Minimum score of a text that people's comments can turn into a plan.
