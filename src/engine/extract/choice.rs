@@ -7,6 +7,7 @@ use std::ops::Range;
 use super::context::score_context;
 use super::decision::{Case, FULL, UNSUPPORTED};
 use super::element::{Element, ElementKind, elements};
+use super::heading;
 use super::plausibility::CONSIDERED;
 use super::reference::{
     Subject, by_name, from_quote, named, overlap, telling_lines, telling_words, unquoted,
@@ -111,7 +112,7 @@ pub(super) fn rate(
         rest.extend(good.split_off(MAX_WEIGHED));
     }
     good.sort_by_key(|it| (it.position(), it.parts.first().map(|(_, span)| span.start)));
-    letters(&mut good);
+    label(&mut good);
     let subjects: Vec<Subject> = good.iter().map(|it| subject(it, thread)).collect();
     let own = own_comment(trigger).map(|post| (elements(&post.body), post));
     let successors = successors(&good, &subjects);
@@ -237,10 +238,17 @@ fn linked(thread: &Conversation) -> HashSet<u64> {
         .collect()
 }
 
-/// Labels plans in separate posts that begin with different letters: `A – priority numbers`.
-fn letters(good: &mut [Found]) {
-    let letter = |it: &Found| {
-        let folded = fold(it.announced_text().lines().next()?);
+/// Labels plans in separate posts that begin with different labels: `A – priority numbers`,
+/// `Option 2: one queue`.
+fn label(good: &mut [Found]) {
+    let label = |it: &Found| {
+        let announced = it.announced_text();
+        let line = announced.lines().next()?;
+        let first = elements(line).into_iter().next()?;
+        if let Some(label) = heading::label(&first.text, &first) {
+            return Some(label);
+        }
+        let folded = fold(line);
         let text = folded.trim_start_matches(|c: char| !c.is_alphanumeric());
         let first = text.chars().next().filter(|c| c.is_alphabetic())?;
         let behind = text[first.len_utf8()..].trim_start();
@@ -248,13 +256,13 @@ fn letters(good: &mut [Found]) {
             .starts_with(['–', '—', '-', '.', ')', ':', '：'])
             .then(|| first.to_string())
     };
-    let found: Vec<Option<String>> = good.iter().map(letter).collect();
+    let found: Vec<Option<String>> = good.iter().map(label).collect();
     let different: HashSet<&String> = found.iter().flatten().collect();
     if different.len() < 2 {
         return;
     }
-    for (it, letter) in good.iter_mut().zip(found) {
-        it.label = it.label.take().or(letter);
+    for (it, label) in good.iter_mut().zip(found) {
+        it.label = it.label.take().or(label);
     }
 }
 

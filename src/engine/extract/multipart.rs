@@ -68,6 +68,9 @@ fn part(element: &Element) -> Option<Part> {
     if let Some((_, number)) = fraction(line) {
         return Some(Part::Number(number));
     }
+    if let Some((_, part)) = volume(line) {
+        return Some(part);
+    }
     let phrases = Phrases::of(line);
     for found in phrases.all(Class::Part) {
         let rest = line[found.end..].trim_start_matches([' ', '#', ':']);
@@ -114,6 +117,19 @@ fn fraction(line: &str) -> Option<(usize, usize)> {
         }
     }
     None
+}
+
+/// Returns the offset of the brackets at the end of a line that number it as volumes are in Chinese
+/// and Korean, and the part: `（上）`, `(하)`.
+fn volume(line: &str) -> Option<(usize, Part)> {
+    let at = line.rfind('(')?;
+    let part = match line[at..].trim_end() {
+        "(上)" | "(상)" => Part::Number(1),
+        "(中)" | "(중)" => Part::Number(2),
+        "(下)" | "(하)" => Part::Continued,
+        _ => return None,
+    };
+    Some((at, part))
 }
 
 /// Joins the parts of multi-part plans by the same author.
@@ -166,6 +182,7 @@ fn continues(before: &Found, next: &Found) -> bool {
     match (before.part, next.part) {
         (Some(Part::Number(one)), Some(Part::Number(other))) => other == one + 1,
         (_, Some(Part::Number(number))) => number == 2 || number == before.parts.len() + 1,
+        (Some(Part::Number(_)), Some(Part::Continued)) => true,
         (_, Some(Part::Continued)) => before.good(),
         (_, None) => goes_on(&before.candidate.text, &next.candidate.text),
     }
@@ -220,7 +237,9 @@ pub(super) fn without_part(title: &str) -> Option<String> {
         let before = folded[..at].trim_end();
         (before.is_empty() || before.ends_with(['(', '[']) || behind.is_empty()).then_some(at)
     };
-    let part = named.or_else(counted);
+    let part = named
+        .or_else(counted)
+        .or_else(|| volume(&folded).map(|(at, _)| at));
     let Some((head, rest)) = part.and_then(|part| split_folded(title, &folded, part)) else {
         return Some(title.to_owned());
     };

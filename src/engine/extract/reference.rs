@@ -242,7 +242,7 @@ fn lone_label(text: &str, label: &str) -> Option<usize> {
     }
     let ends = rest.is_empty() || rest.starts_with(|c: char| !c.is_alphanumeric());
     let article = ["a", "i", "e", "o", "y", "u"].contains(&label);
-    let decided = ["it is", "is it", "please", "for me", "wins"]
+    let decided = ["it is", "is it", "please", "for me", "wins", "then"]
         .iter()
         .any(|word| rest.starts_with(word));
     (ends || decided || !article && !digit).then_some(at)

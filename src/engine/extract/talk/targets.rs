@@ -111,8 +111,8 @@ impl Talk<'_> {
         found
     }
 
-    /// Returns the plan that contains words near a decision that no other plan contains: "we'll go
-    /// with the queue".
+    /// Returns the plan that contains words near a decision or a rejection that no other plan
+    /// contains: "we'll go with the queue".
     fn by_content(
         &self,
         position: usize,
@@ -123,7 +123,7 @@ impl Talk<'_> {
         let mut found: Vec<(usize, usize)> = Vec::new();
         // Short verbs such as "use" and "we do" occur in many sentences that decide nothing.
         let decides = |(verb, at, _): &&(Verb, Match, bool)| {
-            *verb == Verb::Choose
+            matches!(verb, Verb::Choose | Verb::Reject)
                 && (at.end - at.start > 5 || !sentence[at.start..at.end].is_ascii())
         };
         for (_, verb, _) in verbs.iter().filter(decides) {
@@ -161,8 +161,8 @@ impl Talk<'_> {
         found
     }
 
-    /// Returns the offset of a plan's label if a short sentence consists of it or ends with it:
-    /// "B", "for this issue: B".
+    /// Returns the offset of a plan's label if a short sentence consists of it, begins with it or
+    /// ends with it: "B", "2 then", "for this issue: B".
     pub(super) fn vote(&self, position: usize, sentence: &str) -> Option<usize> {
         let said = sentence.trim_matches(|c: char| !c.is_alphanumeric());
         let labelled = self
@@ -170,15 +170,16 @@ impl Talk<'_> {
             .iter()
             .filter(|it| it.post < position)
             .filter_map(|it| it.label.as_deref());
-        let mut votes = labelled.filter(|label| {
-            let before = said.strip_suffix(*label);
-            before.is_some_and(|before| {
-                let short = before.chars().count() <= 24;
-                short && (before.is_empty() || before.trim_end().ends_with([':', ',']))
-            })
+        let mut votes = labelled.filter_map(|label| {
+            if said.strip_prefix(label) == Some(" then") {
+                return sentence.find(label);
+            }
+            let before = said.strip_suffix(label)?;
+            let short = before.chars().count() <= 24;
+            let ends = short && (before.is_empty() || before.trim_end().ends_with([':', ',']));
+            (ends && !label.is_empty()).then(|| sentence.rfind(label).unwrap_or(0))
         });
-        let label = votes.next()?;
-        (!label.is_empty()).then(|| sentence.rfind(label).unwrap_or(0))
+        votes.next()
     }
 
     /// Returns the offset of the author's name in a sentence that begins with it: "So: Ruthie's for

@@ -153,6 +153,34 @@ fn a_requester_who_sees_arguments_for_both_has_not_decided() {
 }
 
 #[test]
+fn a_rejection_concerns_the_plan_whose_words_it_names() {
+    let feed = plan("## Table from the feed", "4. Show the age of the table");
+    for said in [
+        "A frozen clock is out of the question, sorry.",
+        "Midnight is out of the question, we close at ten.",
+    ] {
+        assert_eq!(by_rules(&two(said)), feed, "{said}");
+    }
+}
+
+#[test]
+fn a_number_and_then_are_a_vote() {
+    let numbered = TWO
+        .replace("## Cache per", "## Option 1: cache per")
+        .replace("## Table from", "## Option 2: table from");
+    for said in ["2 then.", "2 then, the cache can wait"] {
+        let text = format!(
+            "{numbered}--- @clara 2026-03-02T12:00:00Z\n{said}\n\n--- @clara 2026-03-02T13:00:00Z\n/save-plan\n"
+        );
+        let feed = plan(
+            "## Option 2: table from the feed",
+            "4. Show the age of the table",
+        );
+        assert_eq!(by_rules(&text), feed, "{said}");
+    }
+}
+
+#[test]
 fn a_plan_can_be_withdrawn_and_rejected_in_many_words() {
     let text = |author: &str, said: &str| {
         let steps = "## Cache per harbour\n\n1. Key the cache by harbour in `cache.rs`\n2. Drop the entries of yesterday\n3. Add a test with a frozen clock\n4. Log every miss";
@@ -436,6 +464,8 @@ fn the_title_of_a_plan_in_parts_has_no_number_of_a_part() {
         "Restarts on any number of nodes (1/2): writing",
         "(1/2) Restarts on any number of nodes",
         "1/2: Restarts on any number of nodes",
+        "Restarts on any number of nodes（上）",
+        "Restarts on any number of nodes (하)",
         "Restarts on any number of nodes",
     ] {
         assert_eq!(title(text), restarts, "{text}");
@@ -448,6 +478,25 @@ fn the_title_of_a_plan_in_parts_has_no_number_of_a_part() {
         "İ часть 1 ①",
     ] {
         assert_eq!(title(whole).as_deref(), Some(whole));
+    }
+}
+
+#[test]
+fn parts_can_be_numbered_as_volumes() {
+    let parts = [("（上）", "（下）"), ("(上)", "(中)"), ("（상）", "（하）")];
+    for (one, two) in parts {
+        let post = format!(
+            "### Table of the harbours{one}\n\n1. Key the cache by harbour and day\n2. Drop the entries of yesterday\n\n--- @bob-m 2026-03-02T10:30:00Z\n### Table of the harbours{two}\n\n1. Add a test with a frozen clock\n2. Log every miss with the harbour"
+        );
+        let (thread, trigger) = conversation(&agreed("bob-m", &post));
+        let found = candidates(&thread, &trigger);
+        let joined = Source::Parts {
+            posts: vec![Some(1), Some(2)],
+        };
+        assert!(
+            found.candidates.iter().any(|it| it.source == joined),
+            "{one} {two}"
+        );
     }
 }
 
