@@ -167,6 +167,9 @@ struct Found {
 enum Part {
     /// The part with this number, 1-based.
     Number(usize),
+    /// The part with this number, 1-based, if the earlier one has the same title: `（上）`, `（下）`
+    /// also say how urgent something is.
+    Volume(usize),
     /// A continuation of an earlier part.
     Continued,
 }

@@ -245,7 +245,9 @@ fn label(good: &mut [Found]) {
         let announced = it.announced_text();
         let line = announced.lines().next()?;
         let first = elements(line).into_iter().next()?;
-        if let Some(label) = heading::label(&first.text, &first) {
+        if !it.replaces
+            && let Some(label) = heading::label(&first.text, &first)
+        {
             return Some(label);
         }
         let folded = fold(line);

@@ -68,8 +68,8 @@ fn part(element: &Element) -> Option<Part> {
     if let Some((_, number)) = fraction(line) {
         return Some(Part::Number(number));
     }
-    if let Some((_, part)) = volume(line) {
-        return Some(part);
+    if let Some((_, number)) = volume(line) {
+        return Some(Part::Volume(number));
     }
     let phrases = Phrases::of(line);
     for found in phrases.all(Class::Part) {
@@ -120,16 +120,25 @@ fn fraction(line: &str) -> Option<(usize, usize)> {
 }
 
 /// Returns the offset of the brackets at the end of a line that number it as volumes are in Chinese
-/// and Korean, and the part: `（上）`, `(하)`.
-fn volume(line: &str) -> Option<(usize, Part)> {
+/// and Korean, and the number: `（上）`, `(하)`.
+fn volume(line: &str) -> Option<(usize, usize)> {
     let at = line.rfind('(')?;
-    let part = match line[at..].trim_end() {
-        "(上)" | "(상)" => Part::Number(1),
-        "(中)" | "(중)" => Part::Number(2),
-        "(下)" | "(하)" => Part::Continued,
+    let number = match line[at..].trim_end() {
+        "(上)" | "(상)" => 1,
+        "(中)" | "(중)" => 2,
+        "(下)" | "(하)" => 3,
         _ => return None,
     };
-    Some((at, part))
+    Some((at, number))
+}
+
+/// Whether the first lines of two texts differ only in the number of the volume.
+fn same_title(before: &Found, next: &Found) -> bool {
+    let title = |it: &Found| {
+        let line = fold(it.candidate.text.lines().next()?);
+        volume(&line).map(|(at, _)| line[..at].trim_end().to_owned())
+    };
+    title(before).is_some_and(|it| Some(it) == title(next))
 }
 
 /// Joins the parts of multi-part plans by the same author.
@@ -181,10 +190,14 @@ fn continues(before: &Found, next: &Found) -> bool {
     }
     match (before.part, next.part) {
         (Some(Part::Number(one)), Some(Part::Number(other))) => other == one + 1,
+        (Some(Part::Volume(one)), Some(Part::Volume(other)))
+            if one < other && same_title(before, next) =>
+        {
+            true
+        }
         (_, Some(Part::Number(number))) => number == 2 || number == before.parts.len() + 1,
-        (Some(Part::Number(_)), Some(Part::Continued)) => true,
         (_, Some(Part::Continued)) => before.good(),
-        (_, None) => goes_on(&before.candidate.text, &next.candidate.text),
+        (_, Some(Part::Volume(_)) | None) => goes_on(&before.candidate.text, &next.candidate.text),
     }
 }
 

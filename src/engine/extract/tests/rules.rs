@@ -181,6 +181,46 @@ fn a_number_and_then_are_a_vote() {
 }
 
 #[test]
+fn a_numbered_version_replaces_the_one_before() {
+    for (one, two) in [
+        ("Plan, version 1", "Plan, version 2"),
+        ("Plan v1", "Plan v2"),
+        ("Proposal 1", "Proposal 2 (replaces the first)"),
+    ] {
+        let text = format!(
+            "title: The tide table is late
+
+--- @clara 2026-03-02T09:00:00Z
+It shows yesterday's table until noon.
+
+--- @bob-m 2026-03-02T10:00:00Z
+## {one}: cache per harbour
+
+1. Key the cache by harbour and day in `cache.rs`
+2. Drop the entries of yesterday at midnight
+3. Add a test with a frozen clock
+
+--- @bob-m 2026-03-02T11:00:00Z
+## {two}: cache per harbour
+
+1. Key the cache by harbour and day in `cache.rs`
+2. Drop the entries of yesterday at noon
+3. Add a test with a frozen clock
+4. Log every miss with the harbour
+
+--- @clara 2026-03-02T13:00:00Z
+/save-plan
+"
+        );
+        let newer = plan(
+            &format!("## {two}: cache per harbour"),
+            "4. Log every miss with the harbour",
+        );
+        assert_eq!(by_rules(&text), newer, "{two}");
+    }
+}
+
+#[test]
 fn a_plan_can_be_withdrawn_and_rejected_in_many_words() {
     let text = |author: &str, said: &str| {
         let steps = "## Cache per harbour\n\n1. Key the cache by harbour in `cache.rs`\n2. Drop the entries of yesterday\n3. Add a test with a frozen clock\n4. Log every miss";
@@ -483,20 +523,24 @@ fn the_title_of_a_plan_in_parts_has_no_number_of_a_part() {
 
 #[test]
 fn parts_can_be_numbered_as_volumes() {
-    let parts = [("（上）", "（下）"), ("(上)", "(中)"), ("（상）", "（하）")];
-    for (one, two) in parts {
+    for (one, two, is_joined) in [
+        ("harbours（上）", "harbours（下）", true),
+        ("harbours(上)", "harbours(中)", true),
+        ("harbours（상）", "harbours（하）", true),
+        // How urgent they are.
+        ("harbours（중）", "bridges（하）", false),
+        ("harbours（下）", "harbours（上）", false),
+    ] {
         let post = format!(
-            "### Table of the harbours{one}\n\n1. Key the cache by harbour and day\n2. Drop the entries of yesterday\n\n--- @bob-m 2026-03-02T10:30:00Z\n### Table of the harbours{two}\n\n1. Add a test with a frozen clock\n2. Log every miss with the harbour"
+            "### Table of the {one}\n\n1. Key the cache by harbour and day\n2. Drop the entries of yesterday\n\n--- @bob-m 2026-03-02T10:30:00Z\n### Table of the {two}\n\n1. Add a test with a frozen clock\n2. Log every miss with the harbour"
         );
         let (thread, trigger) = conversation(&agreed("bob-m", &post));
         let found = candidates(&thread, &trigger);
         let joined = Source::Parts {
             posts: vec![Some(1), Some(2)],
         };
-        assert!(
-            found.candidates.iter().any(|it| it.source == joined),
-            "{one} {two}"
-        );
+        let found = found.candidates.iter().any(|it| it.source == joined);
+        assert_eq!(found, is_joined, "{one} {two}");
     }
 }
 
