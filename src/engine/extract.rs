@@ -31,6 +31,7 @@ mod details;
 mod element;
 mod extent;
 mod features;
+mod found;
 mod heading;
 mod likelihood;
 pub(crate) mod models;
@@ -48,32 +49,23 @@ mod talk;
 pub(crate) mod tests;
 mod trust;
 
-use crate::engine::model::candidate::{Candidate, Reason, Source, Unconfirmed};
+use crate::engine::model::candidate::{Candidate, Source, Unconfirmed};
 use std::cmp::Reverse;
 use std::collections::HashSet;
-use std::ops::Range;
 
 use thiserror::Error;
 
 use crate::engine::model::conversation::Conversation;
 use crate::engine::model::trigger::{Actor, Origin, Trigger};
-use crate::formats::block;
 use crate::formats::command::{Pointer, read_options, without_commands};
-use crate::formats::plan::document::strip_notes;
-use crate::formats::plan::title::own_title;
 use element::{Element, elements};
-use heading::Role;
-use plausibility::PLAUSIBLE;
-use region::{Region, Title};
+use found::{Found, Part, add, candidate, in_post, titled, whole_post};
 
 pub use bounds::remark_below;
 pub use posts::{Ignored, LeftOut, unsearched};
 pub(in crate::engine) use posts::{late, unfit};
 pub use score::MIN_SCORE;
 pub use trust::Trust;
-
-/// Points for a plan block, because its author marked the text as a plan.
-const BLOCK: i32 = 40;
 
 /// Maximum total size of the posts to search, in bytes; about two hundred long comments. The limit
 /// bounds the running time, as each post is parsed several times.
@@ -136,92 +128,6 @@ pub struct Scan {
     requester: u64,
     /// The post that the command refers to, and why it cannot be read, if so.
     pointer: Option<(Pointer, Option<&'static str>)>,
-}
-
-/// A candidate and its location.
-#[derive(Debug, Clone)]
-struct Found {
-    /// Positions of its posts in the conversation and the byte range within each. The command's own
-    /// comment comes after the last post.
-    parts: Vec<(usize, Range<usize>)>,
-    author: Option<Actor>,
-    candidate: Candidate,
-    /// Label among several proposals, normalised.
-    label: Option<String>,
-    /// Whether the post states that it replaces an earlier plan.
-    replaces: bool,
-    /// Which part of a multi-part plan the text claims to be.
-    part: Option<Part>,
-    /// Whether the text claims to be about a single step of a plan.
-    detail: bool,
-    /// Source of the title.
-    title: Title,
-    /// The paragraph that announces the plan and is not part of it, or an empty text.
-    announcement: String,
-    /// Probability that the text is a plan at all (`plausibility.rs`).
-    plausibility: f32,
-}
-
-/// The part of a multi-part plan that a text claims to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
-    /// The part with this number, 1-based.
-    Number(usize),
-    /// The part with this number, 1-based, if the earlier one has the same title: `（上）`, `（下）`
-    /// also say how urgent something is.
-    Volume(usize),
-    /// A continuation of an earlier part.
-    Continued,
-}
-
-impl Found {
-    /// Returns the text with the paragraph that announces it.
-    fn announced_text(&self) -> String {
-        format!("{}{}", self.announcement, self.candidate.text)
-    }
-
-    /// Returns the candidate with the position, author and permalink of its post.
-    fn at(self, position: usize, author: Option<&Actor>, url: &str) -> Self {
-        let parts = self.parts.into_iter().map(|(_, span)| (position, span));
-        Self {
-            parts: parts.collect(),
-            author: author.cloned(),
-            candidate: Candidate {
-                author: author.map(|author| author.login.clone()),
-                url: Some(url.to_owned()),
-                ..self.candidate
-            },
-            ..self
-        }
-    }
-
-    fn position(&self) -> usize {
-        self.parts.last().map_or(0, |(position, _)| *position)
-    }
-
-    /// Returns the given title, or otherwise the title found in the text.
-    fn title(&self) -> Option<String> {
-        match &self.title {
-            Title::Own => {
-                let own = own_title(&self.candidate.text)?;
-                if self.parts.len() > 1 {
-                    multipart::without_part(&own)
-                } else {
-                    Some(own)
-                }
-            }
-            Title::PromptInput(title) => title.clone(),
-        }
-    }
-
-    fn good(&self) -> bool {
-        self.candidate.score >= MIN_SCORE || self.plausibility >= PLAUSIBLE
-    }
-
-    /// Returns whether one of the reasons for the score meets `condition`.
-    fn has_reason(&self, condition: impl Fn(&Reason) -> bool) -> bool {
-        self.candidate.reasons.iter().any(|(_, why)| condition(why))
-    }
 }
 
 impl Scan {
@@ -372,7 +278,11 @@ pub fn scan(thread: &Conversation, trigger: &Trigger) -> Scan {
         let elements = elements(&post.body);
         if is_named(post.id) {
             let author = post.author.as_ref();
-            let plans = in_post(&post.body, &elements, post.id);
+            let mut plans = in_post(&post.body, &elements, post.id);
+            // Whoever refers to a post has a plan in mind that is long enough to be saved.
+            if pointer.is_some() && !plans.is_empty() && plans.iter().all(Found::is_short) {
+                plans = vec![whole_post(&post.body, post.id)];
+            }
             found.extend(
                 plans
                     .into_iter()
@@ -453,139 +363,4 @@ pub fn choose(search: Search, trigger: &Trigger) -> Result<Choice, NoPlan> {
             unreadable: search.unreadable,
         }),
     }
-}
-
-/// Finds the plans in the post `text`, which consists of `elements`.
-fn in_post(text: &str, elements: &[Element], post: Option<u64>) -> Vec<Found> {
-    let found = |candidate: Candidate, span: Range<usize>, label: Option<String>| Found {
-        parts: vec![(0, span)],
-        author: None,
-        candidate,
-        label,
-        replaces: false,
-        part: None,
-        detail: false,
-        title: Title::Own,
-        announcement: String::new(),
-        plausibility: 0.0,
-    };
-    let mut plans = plans_in_blocks(text);
-    plans.retain(|plan| !plan.trim().is_empty());
-    if !plans.is_empty() && quotes_blocks(text) {
-        let whole = candidate(Source::Whole { post }, text.to_owned());
-        return vec![found(whole, 0..text.len(), None)];
-    }
-    if !plans.is_empty() {
-        return plans
-            .into_iter()
-            .map(|plan| {
-                let mut candidate = candidate(Source::Block { post }, plan);
-                add(&mut candidate, BLOCK, Reason::Block);
-                found(candidate, 0..text.len(), None)
-            })
-            .collect();
-    }
-    let regions = region::regions(text, elements);
-    let about = multipart::About::of(elements, &regions);
-    regions
-        .into_iter()
-        .enumerate()
-        .map(|(index, region)| {
-            let score = region.points();
-            let Region {
-                span,
-                announcement,
-                heading,
-                whole,
-                label,
-                reasons,
-                title,
-            } = region;
-            let source = if whole {
-                Source::Whole { post }
-            } else {
-                Source::Section { post, heading }
-            };
-            let candidate = Candidate {
-                source,
-                text: text[announcement.end..span.end].to_owned(),
-                title: None,
-                score,
-                reasons,
-                author: None,
-                url: None,
-            };
-            Found {
-                announcement: text[announcement].to_owned(),
-                replaces: about.replaces,
-                part: about.part.filter(|_| index == 0),
-                detail: about.detail,
-                title,
-                ..found(candidate, span, label)
-            }
-        })
-        .collect()
-}
-
-/// Whether the plan blocks in `text` are examples within a larger plan around them. The description
-/// of a pull request around a plan block is not such a plan: it has no title above the block and no
-/// sections below it.
-fn quotes_blocks(text: &str) -> bool {
-    let blocks = block::parse(text).blocks;
-    let is_plan = |block: &&block::Block| block::PLAN_KEYS.contains(&block.key.as_str());
-    let (Some(first), Some(last)) = (blocks.iter().find(is_plan), blocks.iter().rfind(is_plan))
-    else {
-        return false;
-    };
-    let mut around = String::with_capacity(text.len());
-    let mut at = 0;
-    for block in &blocks {
-        around.push_str(&text[at..block.span.start]);
-        at = block.span.end;
-    }
-    around.push_str(&text[at..]);
-    let has_heading = |text: &str, wanted: &dyn Fn(u8, Role) -> bool| {
-        elements(text).iter().any(|it| {
-            it.level()
-                .is_some_and(|level| wanted(level, heading::role(it)))
-        })
-    };
-    let (above, below) = (&text[..first.span.start], &text[last.span.end..]);
-    let surrounded = has_heading(above, &|level, role| level == 1 || role == Role::Title)
-        || has_heading(above, &|level, _| level <= 2) && has_heading(below, &|level, _| level <= 2);
-    surrounded
-        && region::regions(&around, &elements(&around))
-            .iter()
-            .any(|region| region.points() >= MIN_SCORE)
-}
-
-fn candidate(source: Source, text: String) -> Candidate {
-    let reasons = score::score(&text, &elements(&text), 0);
-    Candidate {
-        source,
-        title: None,
-        score: reasons.iter().map(|(points, _)| points).sum(),
-        reasons,
-        author: None,
-        url: None,
-        text,
-    }
-}
-
-fn titled(source: Source, text: String) -> Candidate {
-    Candidate {
-        title: own_title(&text),
-        ..candidate(source, text)
-    }
-}
-
-fn add(candidate: &mut Candidate, points: i32, why: impl Into<Reason>) {
-    candidate.score = candidate.score.saturating_add(points);
-    candidate.reasons.push((points, why.into()));
-}
-
-/// Returns the plans in the blocks of a text, without the notes appended by the bot.
-fn plans_in_blocks(text: &str) -> Vec<String> {
-    let plans = block::plans(text).into_iter();
-    plans.map(|plan| strip_notes(&plan).to_owned()).collect()
 }

@@ -45,7 +45,7 @@ pub(super) enum Title {
     Own,
     /// A title found around the region; `None` if the region is only a section of a longer text and
     /// has no title.
-    PromptInput(Option<String>),
+    Given(Option<String>),
 }
 
 impl Region {
@@ -57,7 +57,7 @@ impl Region {
     /// Returns the region with a title that was found around it.
     pub(super) fn titled(mut self, title: String) -> Self {
         self.reasons.push((22, Reason::Title(title.clone())));
-        self.title = Title::PromptInput(Some(title));
+        self.title = Title::Given(Some(title));
         self
     }
 }
@@ -202,7 +202,7 @@ impl Search<'_> {
         let start = found.start - usize::from(announced);
         let resized = self.region(start..found.end, region.label);
         match region.title {
-            Title::PromptInput(Some(title)) => resized.titled(title),
+            Title::Given(Some(title)) => resized.titled(title),
             title => Region { title, ..resized },
         }
     }
@@ -498,7 +498,7 @@ impl Search<'_> {
                 let title = if named {
                     Title::Own
                 } else {
-                    Title::PromptInput(None)
+                    Title::Given(None)
                 };
                 let region = Region { title, ..region };
                 if best

@@ -118,7 +118,8 @@ impl Length {
         }
     }
 
-    fn is_below(self, minimum: usize) -> bool {
+    /// Whether the text is shorter than `minimum`, where wide code points count as two.
+    pub fn is_below(self, minimum: usize) -> bool {
         self.chars + self.wide < minimum
     }
 }
