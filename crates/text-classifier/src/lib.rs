@@ -1,8 +1,8 @@
 //! Linear classification of short texts: multinomial logistic regression over hashed features.
 //!
 //! A text is described by [`Features`], which are hashed into a fixed number of buckets, so a model
-//! is a table of constant size and needs no dictionary. [`train`] fits a model to labelled examples
-//! and [`Model::to_bytes`] stores it with a byte for each weight. Training is deterministic.
+//! is a table of constant size and needs no dictionary. [`train`] fits a model to labelled examples.
+//! A [`Model`] has a byte for each weight. Training is deterministic.
 
 mod features;
 mod train;
@@ -10,6 +10,7 @@ mod train;
 pub use features::{BUCKETS, Builder, Features};
 pub use train::train;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use thiserror::Error;
@@ -29,8 +30,10 @@ pub(crate) type Row = [f32; MAX_CLASSES];
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
     classes: usize,
-    /// The weights of all classes for the first bucket, then for the next, and so on.
-    weights: Vec<f32>,
+    /// The weight for each byte.
+    weights: [f32; 256],
+    /// What [`Model::as_bytes`] returns.
+    bytes: Cow<'static, [u8]>,
 }
 
 /// Why stored bytes are not a model.
@@ -53,44 +56,39 @@ pub enum ModelError {
 }
 
 impl Model {
-    /// Reads what [`Model::to_bytes`] wrote for a model with this number of classes.
+    /// Reads what [`Model::as_bytes`] returned for a model with this number of classes. Static bytes
+    /// are not copied.
     ///
     /// # Errors
     ///
     /// Fails if the number of classes, the length or the largest weight is wrong.
-    pub fn from_bytes(bytes: &[u8], classes: usize) -> Result<Self, ModelError> {
+    pub fn from_bytes(
+        bytes: impl Into<Cow<'static, [u8]>>,
+        classes: usize,
+    ) -> Result<Self, ModelError> {
+        let bytes = bytes.into();
         if !(1..=MAX_CLASSES).contains(&classes) {
             return Err(ModelError::Classes(classes));
         }
         let expected = HEADER + BUCKETS * classes;
-        let length = ModelError::Length {
-            expected,
-            actual: bytes.len(),
-        };
-        let (largest, steps) = bytes.split_first_chunk::<HEADER>().ok_or(length)?;
-        if bytes.len() != expected {
-            return Err(length);
-        }
+        let largest = bytes
+            .first_chunk::<HEADER>()
+            .filter(|_| bytes.len() == expected)
+            .ok_or(ModelError::Length {
+                expected,
+                actual: bytes.len(),
+            })?;
         let largest = f32::from_le_bytes(*largest);
         if !(largest.is_finite() && largest > 0.0) {
             return Err(ModelError::Scale);
         }
-        // Most weights are small, so the steps grow with the square of their number.
-        let weight = |step: u8| {
-            let share = f32::from(step.cast_signed()) / STEPS;
-            share * share.abs() * largest
-        };
-        Ok(Self {
-            classes,
-            weights: steps.iter().map(|step| weight(*step)).collect(),
-        })
+        Ok(Self::new(classes, largest, bytes))
     }
 
-    /// Stores the model: the largest weight as a little-endian `f32`, then a signed byte for each
-    /// bucket and class.
-    #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let magnitudes = self.weights.iter().map(|weight| weight.abs());
+    /// Creates a model with these weights, rounded: those of all classes for the first bucket, then
+    /// for the next, and so on.
+    fn of_weights(weights: &[f32], classes: usize) -> Self {
+        let magnitudes = weights.iter().map(|weight| weight.abs());
         let largest = magnitudes.fold(f32::MIN_POSITIVE, f32::max);
         let step = |weight: &f32| {
             let share = (weight.abs() / largest).sqrt().copysign(*weight);
@@ -98,17 +96,38 @@ impl Model {
             let step = (share * STEPS).round() as i8;
             step.cast_unsigned()
         };
-        largest
-            .to_le_bytes()
-            .into_iter()
-            .chain(self.weights.iter().map(step))
-            .collect()
+        let header = largest.to_le_bytes().into_iter();
+        let bytes: Vec<u8> = header.chain(weights.iter().map(step)).collect();
+        Self::new(classes, largest, bytes.into())
+    }
+
+    fn new(classes: usize, largest: f32, bytes: Cow<'static, [u8]>) -> Self {
+        // Most weights are small, so the steps grow with the square of their number.
+        let mut weights = [0.0; 256];
+        for (weight, step) in weights.iter_mut().zip(0..=u8::MAX) {
+            let share = f32::from(step.cast_signed()) / STEPS;
+            *weight = share * share.abs() * largest;
+        }
+        Self {
+            classes,
+            weights,
+            bytes,
+        }
+    }
+
+    /// Returns the model: the largest weight as a little-endian `f32`, then a signed byte for each
+    /// bucket and class.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// Returns the probability of each class.
     #[must_use]
     pub fn probabilities(&self, features: &Features) -> Vec<f32> {
-        probabilities(&self.weights, features, self.classes)[..self.classes].to_vec()
+        let steps = &self.bytes[HEADER..];
+        let weight = |at: usize| self.weights[usize::from(steps[at])];
+        probabilities(weight, features, self.classes)[..self.classes].to_vec()
     }
 }
 
@@ -117,12 +136,12 @@ fn of(bucket: usize, classes: usize) -> Range<usize> {
     bucket * classes..(bucket + 1) * classes
 }
 
-/// Returns the probability of each of the first `classes`.
-fn probabilities(weights: &[f32], features: &Features, classes: usize) -> Row {
+/// Returns the probability of each of the first `classes`, given the weights.
+fn probabilities(weight: impl Fn(usize) -> f32, features: &Features, classes: usize) -> Row {
     let mut scores = Row::default();
     for (bucket, value) in features.iter() {
-        for (score, weight) in scores.iter_mut().zip(&weights[of(bucket, classes)]) {
-            *score += weight * value;
+        for (score, at) in scores.iter_mut().zip(of(bucket, classes)) {
+            *score += weight(at) * value;
         }
     }
     let most = scores[..classes].iter().copied().fold(f32::MIN, f32::max);
@@ -197,16 +216,15 @@ mod tests {
 
     #[test]
     fn a_stored_model_decides_as_before() {
-        let bytes = model().to_bytes();
-        assert_eq!(bytes.len(), 4 + 3 * BUCKETS);
-        let stored = Model::from_bytes(&bytes, 3).unwrap();
-        assert_eq!(best(&stored, "agreed go ahead"), 0);
-        assert_eq!(stored.to_bytes(), bytes);
+        let trained = model();
+        assert_eq!(trained.as_bytes().len(), 4 + 3 * BUCKETS);
+        let stored = Model::from_bytes(trained.as_bytes().to_vec(), 3).unwrap();
+        assert_eq!(stored, trained);
     }
 
     #[test]
     fn other_bytes_are_refused() {
-        let error = |bytes: &[u8], classes| Model::from_bytes(bytes, classes).unwrap_err();
+        let error = |bytes: &[u8], classes| Model::from_bytes(bytes.to_vec(), classes).unwrap_err();
         assert_eq!(
             error(&[], 0).to_string(),
             "a model has 1 to 8 classes, not 0"

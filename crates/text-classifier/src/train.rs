@@ -28,7 +28,7 @@ pub fn train(examples: &[(Features, usize)], classes: usize) -> Model {
         random.shuffle(&mut order);
         for at in &order {
             let (features, class) = &examples[*at];
-            let mut errors = probabilities(&weights, features, classes);
+            let mut errors = probabilities(|at| weights[at], features, classes);
             errors[..classes][*class] -= 1.0;
             for (bucket, value) in features.iter() {
                 let places = of(bucket, classes);
@@ -41,7 +41,7 @@ pub fn train(examples: &[(Features, usize)], classes: usize) -> Model {
             }
         }
     }
-    Model { classes, weights }
+    Model::of_weights(&weights, classes)
 }
 
 /// Marsaglia's xorshift generator (<https://www.jstatsoft.org/article/view/v008i14>).

@@ -28,7 +28,8 @@ pub(crate) struct Models {
 }
 
 static TRAINED: LazyLock<Models> = LazyLock::new(|| {
-    let classifier = |bytes, classes| text_classifier::Model::from_bytes(bytes, classes).ok();
+    let classifier =
+        |bytes: &'static [u8], classes| text_classifier::Model::from_bytes(bytes, classes).ok();
     let trees = |bytes| gradient_boosting::Model::from_bytes(bytes).ok();
     Models {
         comments: classifier(include_bytes!("talk/stance.weights"), STANCES),

@@ -303,9 +303,9 @@ fn fit<'e>(examples: impl Iterator<Item = &'e Example>) -> Model {
 /// Compares a trained model with the stored one, or stores it if `PLANWRIGHT_TRAIN` is set.
 pub(crate) fn check(file: &str, trained: &Model) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
-    let trained = trained.to_bytes();
+    let trained = trained.as_bytes();
     if std::env::var_os("PLANWRIGHT_TRAIN").is_some() {
-        fs::write(&path, &trained).unwrap();
+        fs::write(&path, trained).unwrap();
         return;
     }
     let stored = fs::read(&path).unwrap();
@@ -313,7 +313,7 @@ pub(crate) fn check(file: &str, trained: &Model) {
     // Machines compute exponentials with different last digits.
     let differ = stored
         .iter()
-        .zip(&trained)
+        .zip(trained)
         .skip(4)
         .filter(|(one, other)| one.abs_diff(**other) > 1)
         .count();
