@@ -175,8 +175,8 @@ fn commands(event: &Event, config: &Config) -> Result<Commands, Failure> {
 
 /// Returns the run of a command, whose id is the same in every job.
 fn new_run(trigger: Trigger, number: usize) -> NewRun {
-    let said = format!("{} {number}", trigger.said().unwrap_or_default());
-    let digest = Sha256::digest(said.as_bytes());
+    let key = format!("{} {number}", trigger.dedup_key().unwrap_or_default());
+    let digest = Sha256::digest(key.as_bytes());
     let random = digest
         .iter()
         .take(10)

@@ -10,8 +10,9 @@ use crate::adapters::http::Client;
 
 const HELP: &str = "\
 It uses the configuration of `serve`, so give it the same --config and --set, or
-set both in the environment. With server.transport = \"pull\" nothing listens, and
-the check succeeds: the process is supervised by the container itself.
+set both in the environment. Where nothing listens (server.transport = \"pull\"
+without pages and metrics), the check succeeds: the container supervises the
+process.
 
 Exit codes:
   0  the bot answers, or listens nowhere

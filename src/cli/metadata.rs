@@ -104,10 +104,10 @@ impl Metadata {
             } else {
                 check_report(&text)
             },
-            said: if plan {
-                Said::Plan(plan_metadata(&text))
+            metadata: if plan {
+                DocumentMetadata::Plan(plan_metadata(&text))
             } else {
-                Said::Report(metadata(&text))
+                DocumentMetadata::Report(metadata(&text))
             },
         })
     }
@@ -117,31 +117,31 @@ struct Document {
     file: String,
     tokens: usize,
     to_mend: Vec<DocumentProblem>,
-    said: Said,
+    metadata: DocumentMetadata,
 }
 
-enum Said {
+enum DocumentMetadata {
     Plan(PlanMetadata),
     Report(ReportMetadata),
 }
 
 impl Document {
     fn kind(&self) -> &'static str {
-        match self.said {
-            Said::Plan(_) => "plan",
-            Said::Report(_) => "report",
+        match self.metadata {
+            DocumentMetadata::Plan(_) => "plan",
+            DocumentMetadata::Report(_) => "report",
         }
     }
 
     fn as_json(&self) -> Value {
         let to_mend: Vec<String> = self.to_mend.iter().map(ToString::to_string).collect();
         let mut all = json!({"file": self.file, "kind": self.kind(), "tokens": self.tokens, "to_mend": to_mend});
-        let said = match &self.said {
-            Said::Plan(plan) => json!(plan),
-            Said::Report(report) => json!(report),
+        let metadata = match &self.metadata {
+            DocumentMetadata::Plan(plan) => json!(plan),
+            DocumentMetadata::Report(report) => json!(report),
         };
-        if let (Value::Object(all), Value::Object(said)) = (&mut all, said) {
-            all.extend(said);
+        if let (Value::Object(all), Value::Object(metadata)) = (&mut all, metadata) {
+            all.extend(metadata);
         }
         all
     }
@@ -151,8 +151,8 @@ impl Document {
         let mut row = |name: &str, value: &str| {
             text.push_str(&format!("  {name:<16} {}\n", terminal::one_line(value)));
         };
-        match &self.said {
-            Said::Plan(plan) => {
+        match &self.metadata {
+            DocumentMetadata::Plan(plan) => {
                 row("title", &plan.title);
                 row("date", &plan.date);
                 row("complexity", &plan.complexity);
@@ -161,7 +161,7 @@ impl Document {
                 row("boxes", &progress(plan.checkboxes));
                 row("size", &size(plan.size, self.tokens));
             }
-            Said::Report(report) => {
+            DocumentMetadata::Report(report) => {
                 row("title", &report.title);
                 if report.degraded {
                     row(

@@ -3,8 +3,8 @@
 mod get;
 mod list;
 mod output;
+mod spec_file;
 mod turns;
-mod wanted;
 mod write;
 
 use clap::{Args, Subcommand};

@@ -12,7 +12,7 @@ use crate::regular_file;
 
 /// Minimum recommended length of a webhook secret, in characters. A shorter one can be guessed
 /// offline from one recorded delivery.
-const SHORT: usize = 16;
+const MIN_WEBHOOK_SECRET: usize = 16;
 
 /// Minimum length of the operator's token, in characters.
 const MIN_TOKEN: usize = 32;
@@ -184,10 +184,10 @@ pub(super) fn load(
     if secrets
         .webhook
         .iter()
-        .any(|secret| secret.expose_secret().len() < SHORT)
+        .any(|secret| secret.expose_secret().len() < MIN_WEBHOOK_SECRET)
     {
         warnings.push(format!(
-            "{}: a webhook secret is shorter than {SHORT} characters; `openssl rand -hex 32` makes a good one",
+            "{}: a webhook secret is shorter than {MIN_WEBHOOK_SECRET} characters; `openssl rand -hex 32` makes a good one",
             secrets.webhook_origin
         ));
     }

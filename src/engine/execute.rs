@@ -63,7 +63,7 @@ pub async fn acknowledge(parts: &Services, claimed: &Claimed) -> Result<(), Step
     if claimed.attempt > 0 || context.progress.closing == Some(context.round) {
         return Ok(());
     }
-    let verdict = authorise::hear(&mut context).await?;
+    let verdict = authorise::authorise(&mut context).await?;
     if context.outsider || matches!(verdict, Verdict::Ignored { .. }) {
         return Ok(());
     }
@@ -139,7 +139,7 @@ async fn work(
         context.progress.started = Some(context.effects.clock.now());
         context.remember().await?;
     }
-    let verdict = trace::step("authorise", authorise::hear(context)).await?;
+    let verdict = trace::step("authorise", authorise::authorise(context)).await?;
     if matches!(verdict, Verdict::Allowed(_) | Verdict::Denied { .. }) {
         report::acknowledge(context).await?;
     }

@@ -3,7 +3,7 @@
 //!
 //! The sources are webhook requests, GitHub's log of deliveries (`engine::sweep`) and the comments
 //! and labels of repositories (`engine::scan`). The same command from two sources is one run: it is
-//! recognised by the delivery's GUID and by what was said where (`Trigger::said`).
+//! recognised by the delivery's GUID and by the key of the event (`Trigger::dedup_key`).
 
 mod journal;
 mod parsing;
@@ -280,7 +280,7 @@ impl Intake {
         action: &str,
         triggers: Vec<Trigger>,
     ) -> Outcome {
-        let dedup_key = triggers.first().and_then(Trigger::said);
+        let dedup_key = triggers.first().and_then(Trigger::dedup_key);
         let runs: Vec<NewRun> = triggers.into_iter().map(new_run).collect();
         let ids: Vec<RunId> = runs.iter().map(|run| run.id.clone()).collect();
         let accepted = self

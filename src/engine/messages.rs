@@ -200,7 +200,7 @@ fn agent_used(used: Used<'_>) -> String {
 
 /// Returns the reason why the bot cannot comment at the place of the command, as the end of a
 /// sentence.
-pub fn unheard(error: &ForgeError) -> String {
+pub fn cannot_comment(error: &ForgeError) -> String {
     match error {
         ForgeError::Locked { .. } => "the conversation is locked".to_owned(),
         ForgeError::Deleted { .. } => "the issue was deleted".to_owned(),

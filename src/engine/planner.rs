@@ -319,7 +319,7 @@ pub fn reject(
     let faults = unreadable.into_iter().map(Fault::from);
     let faults: Vec<Fault> = faults.chain(rejected.faults).collect();
     correct(work, faults, |faults| Next::Correct {
-        complaints: faults.into_iter().map(|fault| fault.told).collect(),
+        complaints: faults.into_iter().map(|fault| fault.for_agent).collect(),
     })
 }
 
@@ -327,7 +327,7 @@ pub fn reject(
 fn ask_again(work: &mut AgentState, unreadable: Vec<String>) -> Step {
     let faults = unreadable.into_iter().map(Fault::from).collect();
     correct(work, faults, |faults| Next::AskAgain {
-        lost: faults.into_iter().map(|fault| fault.told).collect(),
+        lost: faults.into_iter().map(|fault| fault.for_agent).collect(),
     })
 }
 
@@ -338,7 +338,7 @@ fn correct(work: &mut AgentState, faults: Vec<Fault>, ask: fn(Vec<Fault>) -> Nex
         work.next = ask(faults);
         return Step::Again;
     }
-    let why = sentences::does_not_hold(&faults);
+    let why = sentences::answer_rejected(&faults);
     work.next = Next::Nothing { why: why.clone() };
     Step::GivenUp { why }
 }

@@ -16,7 +16,7 @@ use crate::engine::store::StoreError;
 
 pub use agents::SharedAgents;
 
-/// A write to GitHub that wants its place in the line of its installation.
+/// A write to GitHub for which a start time is to be reserved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlannedWrite {
     /// The installation id.
@@ -28,7 +28,7 @@ pub struct PlannedWrite {
     pub notify_gap: Option<Duration>,
 }
 
-/// The place of a write in the line of its installation.
+/// When a write to GitHub may start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Slot {
     /// The write may start at this time.

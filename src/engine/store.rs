@@ -95,7 +95,7 @@ pub struct NewDelivery {
     pub action: Option<String>,
     /// The installation id of the payload.
     pub installation: u64,
-    /// Identifies the comment, label or push itself ([`Trigger::said`]), or the request of an operator.
+    /// Identifies the comment, label or push itself ([`Trigger::dedup_key`]), or the request of an operator.
     /// A second delivery with the same key is a duplicate even with a different GUID, because GitHub
     /// does not sign the GUID.
     pub dedup_key: Option<String>,

@@ -22,7 +22,7 @@ pub(super) fn feed(most: u64) -> (Pieces, Feed) {
     (Pieces(sender), feed)
 }
 
-/// The end of the download.
+/// The sending end of the channel, used by the download.
 pub(super) struct Pieces(SyncSender<Vec<u8>>);
 
 impl Pieces {
@@ -56,7 +56,7 @@ impl Pieces {
     }
 }
 
-/// The end of the unpacking thread.
+/// The receiving end, read by the unpacking thread.
 pub(super) struct Feed {
     receiver: Receiver<Vec<u8>>,
     piece: Vec<u8>,

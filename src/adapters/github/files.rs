@@ -267,7 +267,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_file_is_told_from_files_that_are_json() {
+    fn other_objects_are_distinguished_from_files_that_are_json() {
         for (json, kind) in [
             (
                 r#"[{"type":"file","git_url":"x","name":"a"}]"#,

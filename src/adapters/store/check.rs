@@ -35,7 +35,7 @@ pub struct Checked {
     pub problems: Vec<String>,
 }
 
-/// Reads everything in a database, in one state of it, and lets the database check itself.
+/// Reads everything in a database, in one consistent snapshot, and lets the database check itself.
 ///
 /// # Errors
 /// It cannot be opened, it is not one of ours, or not of this version.

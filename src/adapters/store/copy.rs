@@ -239,7 +239,7 @@ async fn copy_between(
             target: content(target, table, options).await?,
         });
     }
-    source.is_guarded().await?;
+    source.check_guarded().await?;
     if compared.iter().all(Compared::is_equal) {
         target.set_mark(&source.place, true).await?;
     }

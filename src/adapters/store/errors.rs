@@ -58,7 +58,7 @@ pub(super) fn is_conflict(error: &sqlx::Error) -> bool {
     )
 }
 
-/// Whether a lock was waited for in vain.
+/// Whether the wait for a lock timed out.
 pub(super) fn is_lock_timeout(error: &sqlx::Error) -> bool {
     sql_state(error) == Some(LOCK_NOT_AVAILABLE)
 }

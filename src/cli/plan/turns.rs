@@ -266,7 +266,7 @@ impl Planner<'_> {
                 self.take(at, Some(answer))?;
             } else if found == AnswerSource::Left {
                 self.take(at, None)?;
-            } else if asking::somebody() {
+            } else if asking::can_ask() {
                 let token = self.stop.token();
                 match asking::ask(at, count, question, &token).await {
                     Ok(one) => {
@@ -277,7 +277,7 @@ impl Planner<'_> {
                         }
                     }
                     Err(NoAnswer::Stopped) => return Err(stopped()),
-                    Err(NoAnswer::Gone) => return self.wait(first),
+                    Err(NoAnswer::InputEnded) => return self.wait(first),
                 }
             }
         }

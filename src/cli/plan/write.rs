@@ -8,8 +8,8 @@ use clap::Args;
 use serde_json::json;
 
 use super::output::Target;
+use super::spec_file::SpecFile;
 use super::turns::Planner;
-use super::wanted::SpecFile;
 use crate::adapters::clock::SystemClock;
 use crate::cli::work::answers::Answers;
 use crate::cli::work::progress::Progress;

@@ -11,7 +11,7 @@ use crate::formats::question::answer::SingleAnswer;
 use crate::formats::question::typed::{self, TypedInput};
 
 /// Returns whether a user can be asked: standard input and standard error are terminals.
-pub(in crate::cli) fn somebody() -> bool {
+pub(in crate::cli) fn can_ask() -> bool {
     stdin().is_terminal() && stderr().is_terminal()
 }
 
@@ -33,7 +33,7 @@ pub(in crate::cli) fn shown(at: usize, count: usize, question: &Question) -> Str
 }
 
 /// Returns the prompt for a question.
-fn how(question: &Question) -> String {
+fn prompt(question: &Question) -> String {
     if question.options.is_empty() {
         return "Your answer, or Enter to leave it to the agent: ".to_owned();
     }
@@ -52,7 +52,7 @@ pub(in crate::cli) enum NoAnswer {
     /// The command was stopped.
     Stopped,
     /// Standard input has ended or cannot be read.
-    Gone,
+    InputEnded,
 }
 
 /// Asks a question and waits for the input. An empty input leaves the question to the agent.
@@ -68,7 +68,7 @@ pub(in crate::cli) async fn ask(
     forget_typed();
     terminal::print_stderr(&format!("\n{}", shown(at, count, question)));
     loop {
-        match typed::parse(&line(&how(question), stop).await?, question, at + 1) {
+        match typed::parse(&line(&prompt(question), stop).await?, question, at + 1) {
             Ok(TypedInput::Empty) => return Ok(SingleAnswer::default()),
             Ok(TypedInput::Answer(one)) => return Ok(one),
             Ok(TypedInput::OwnWords) => {
@@ -113,7 +113,7 @@ async fn line(prompt: &str, stop: &CancellationToken) -> Result<String, NoAnswer
         }
         read = receiver => match read {
             Ok(Ok(Some(line))) => Ok(line),
-            _ => Err(NoAnswer::Gone),
+            _ => Err(NoAnswer::InputEnded),
         }
     }
 }
@@ -146,6 +146,6 @@ mod tests {
             ..question
         };
         assert!(shown(1, 2, &open).starts_with("2/2 Where does"));
-        assert!(how(&open).starts_with("Your answer"));
+        assert!(prompt(&open).starts_with("Your answer"));
     }
 }

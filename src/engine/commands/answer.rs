@@ -15,7 +15,7 @@ use crate::formats::question::answer::{self, AnswerError, ParsedAnswers};
 use crate::formats::question::{Answer, boxes};
 
 /// Maximum number of runs of the place that are searched for an open question.
-const LOOKED_AT: u32 = 20;
+const MAX_SEARCHED_RUNS: u32 = 20;
 
 /// A run that waits for answers.
 struct Asking {
@@ -47,7 +47,7 @@ async fn answer(context: &mut Context) -> Result<(), StepError> {
         store.end_effect(lease, &key, &said, now).await?;
         said
     };
-    say(context, &said).await?;
+    reply(context, &said).await?;
     untick(context).await
 }
 
@@ -84,18 +84,18 @@ async fn untick(context: &Context) -> Result<(), StepError> {
     }
 }
 
-/// Replies with `said` and a reaction, or only with the reaction if `said` is empty: the run's
+/// Replies with `text` and a reaction, or only with the reaction if `text` is empty: the run's
 /// status comment goes on.
-async fn say(context: &mut Context, said: &str) -> Result<(), StepError> {
-    if said.is_empty() {
+async fn reply(context: &mut Context, text: &str) -> Result<(), StepError> {
+    if text.is_empty() {
         return report::close(context, Reaction::Rocket).await;
     }
-    let reaction = if said.starts_with('😕') {
+    let reaction = if text.starts_with('😕') {
         Reaction::Confused
     } else {
         Reaction::Rocket
     };
-    report::reply(context, said, reaction).await?;
+    report::reply(context, text, reaction).await?;
     Ok(())
 }
 
@@ -154,7 +154,7 @@ async fn decide(context: &Context) -> Result<String, StepError> {
 async fn asking(context: &Context) -> Result<Option<Asking>, StepError> {
     let place = context.trigger.place.key();
     let store = &context.effects.store;
-    let views = store.runs_at(&place, LOOKED_AT).await?;
+    let views = store.runs_at(&place, MAX_SEARCHED_RUNS).await?;
     let ticked = match &context.trigger.origin {
         Origin::Boxes { id, text, .. } => Some((*id, boxes::parse(text))),
         _ => None,
@@ -197,7 +197,11 @@ async fn asking(context: &Context) -> Result<Option<Asking>, StepError> {
 /// Returns an error if the store fails.
 pub async fn waits_at(context: &Context) -> Result<Option<String>, StepError> {
     let place = context.trigger.place.key();
-    let views = context.effects.store.runs_at(&place, LOOKED_AT).await?;
+    let views = context
+        .effects
+        .store
+        .runs_at(&place, MAX_SEARCHED_RUNS)
+        .await?;
     let mut waiting = views.iter().filter(|view| view.state == State::Waiting);
     let asks = waiting.find(|view| open(view).is_some());
     Ok(asks.and_then(|view| view.note.clone()))

@@ -215,7 +215,7 @@ fn a_comment_that_nests_too_deeply_asks_for_nothing_and_says_why() {
 fn a_label_set_again_is_said_anew_and_a_copy_of_its_delivery_is_not() {
     let label = |at: &str| {
         let body = with(ISSUE_LABELED, &[("/issue/updated_at", json!(at))]);
-        one(decided("issues", &body)).said().unwrap()
+        one(decided("issues", &body)).dedup_key().unwrap()
     };
     let (first, again) = ("2026-11-20T12:00:00Z", "2026-11-20T12:00:01Z");
     assert_eq!(label(first), label(first));

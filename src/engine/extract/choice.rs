@@ -219,11 +219,11 @@ pub(super) fn decide(rated: Rated, thread: &Conversation, is_named: bool) -> Sea
 
 /// Returns the ids of the comments that are linked in the conversation.
 fn linked(thread: &Conversation) -> HashSet<u64> {
-    const BEFORE: &str = "issuecomment-";
+    const ANCHOR: &str = "issuecomment-";
     let ids = |body: &str| -> Vec<u64> {
-        body.match_indices(BEFORE)
+        body.match_indices(ANCHOR)
             .filter_map(|(at, _)| {
-                let rest = &body[at + BEFORE.len()..];
+                let rest = &body[at + ANCHOR.len()..];
                 let end = rest
                     .find(|c: char| !c.is_ascii_digit())
                     .unwrap_or(rest.len());

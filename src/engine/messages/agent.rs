@@ -10,7 +10,7 @@ pub use asking::{
     questions, reminder, waiting, waits,
 };
 pub use failures::{
-    and_no_plan, ended, exceeded, failed, held_for_good, no_plan, nothing_holds, run_cost,
+    and_no_plan, ended, exceeded, failed, held_for_good, no_plan, no_valid_answer, run_cost,
     why_ended, why_exceeded, why_run_cost,
 };
 
@@ -164,14 +164,17 @@ pub fn claims_error(code: &str) -> Fault {
         quoted(code, 40).replace('`', "")
     );
     Fault {
-        told: format!("{what}. Enrich that plan and give it back in the output form."),
-        what,
+        for_agent: format!("{what}. Enrich that plan and give it back in the output form."),
+        for_people: what,
     }
 }
 
 /// Returns the reason why the agent's answer is not used.
-pub fn does_not_hold(faults: &[Fault]) -> String {
-    let what: Vec<&str> = faults.iter().map(|fault| fault.what.as_str()).collect();
+pub fn answer_rejected(faults: &[Fault]) -> String {
+    let what: Vec<&str> = faults
+        .iter()
+        .map(|fault| fault.for_people.as_str())
+        .collect();
     format!(
         "the agent's answer did not pass the checks, although it was corrected twice ({})",
         quoted(&what.join("; "), QUOTED)

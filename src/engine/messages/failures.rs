@@ -421,13 +421,13 @@ mod tests {
                 "issues are disabled in the repository",
             ),
         ] {
-            assert_eq!(messages::unheard(&error), why);
+            assert_eq!(messages::cannot_comment(&error), why);
         }
         let other = ForgeError::Forbidden {
             what: what(),
             message: message(),
         };
-        let other = messages::unheard(&other);
+        let other = messages::cannot_comment(&other);
         assert!(!other.contains("@ada"), "a mention notifies: {other}");
         let text = messages::elsewhere(&place(), "the issue was deleted", "Saved.");
         assert!(

@@ -72,12 +72,12 @@ pub fn not_found(document: &str, grounding: &Grounding) -> Vec<Fault> {
             near => format!(" Nearest: {}.", near.join(", ")),
         };
         Fault {
-            told: format!(
+            for_agent: format!(
                 "The {document} names {path}, which does not exist at {commit}, and does not say \
                  that it is to be created.{near} Correct the path, or say that the file is to be \
                  created."
             ),
-            what: format!("The {document} names {path}, which does not exist"),
+            for_people: format!("The {document} names {path}, which does not exist"),
         }
     };
     let faults: Vec<Fault> = grounding.not_found().map(fault).collect();
@@ -98,11 +98,11 @@ pub fn missing_symbols(document: &str, commit: &str, missing: &[MissingSymbol]) 
             many => (listed(many), "do not contain it"),
         };
         Fault {
-            told: format!(
+            for_agent: format!(
                 "The {document} names {symbol} beside {files}, which {contain} at {commit}. Correct \
                  the name or the path, or say that it is to be added."
             ),
-            what: format!("The {document} names {symbol}, which is not in {files}"),
+            for_people: format!("The {document} names {symbol}, which is not in {files}"),
         }
     };
     let faults: Vec<Fault> = missing.iter().map(fault).collect();
@@ -119,8 +119,8 @@ fn bounded(mut faults: Vec<Fault>, others: impl Fn(usize) -> String) -> Vec<Faul
         faults.truncate(MAX_COMPLAINTS);
         let what = others(more);
         faults.push(Fault {
-            told: format!("{what}. Check all of them."),
-            what,
+            for_agent: format!("{what}. Check all of them."),
+            for_people: what,
         });
     }
     faults

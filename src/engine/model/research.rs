@@ -259,7 +259,7 @@ pub struct Indexed {
 pub struct ReportDigest {
     /// The topic of the report.
     pub topic: String,
-    /// Title, summary, recommendations and paths, as returned by `formats::report::digest_of`.
+    /// Title, summary, recommendations and paths, or the whole report if the digest is not shorter.
     pub text: String,
     /// File name in the planner's working directory.
     pub file: String,

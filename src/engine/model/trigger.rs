@@ -142,7 +142,7 @@ pub struct Trigger {
 impl Trigger {
     /// Returns a key that identifies the event: the same for repeated deliveries, and different for
     /// all other events. `None` if the trigger did not come from GitHub.
-    pub fn said(&self) -> Option<String> {
+    pub fn dedup_key(&self) -> Option<String> {
         let (key, at) = (self.place.key(), self.at.0);
         match &self.origin {
             Origin::Comment { id, text, .. } | Origin::Boxes { id, text, .. } => {

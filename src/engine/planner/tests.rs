@@ -76,7 +76,7 @@ fn given(work: &AgentState) -> PlanPromptInput<'_> {
 }
 
 #[test]
-fn a_plan_is_what_is_in_the_file_and_never_what_is_said() {
+fn a_plan_is_read_from_the_file_and_never_from_the_messages() {
     let mut work = work();
     assert_eq!(turn_ended(&mut work, came(PLAN, &[]), 3, 3), Step::Again);
     assert_eq!(work.corrections, 1);

@@ -72,7 +72,7 @@ impl Judging {
                 topic.tries += 1;
                 topic.not_before = None;
                 if !finished {
-                    say(&mut topic, sentences::ended(&came.ending));
+                    set_complaint(&mut topic, sentences::ended(&came.ending));
                 }
                 if topic.tries
                     >= self
@@ -158,7 +158,7 @@ fn look(topic: &mut Topic, came: &Report) -> bool {
     }
     if own.is_none() {
         let why = missing(topic, came);
-        say(topic, why);
+        set_complaint(topic, why);
     }
     false
 }
@@ -172,7 +172,7 @@ fn checked(text: &str) -> Text {
 }
 
 /// Records one sentence about why the last try failed, for the agent and for people.
-fn say(topic: &mut Topic, why: String) {
+fn set_complaint(topic: &mut Topic, why: String) {
     topic.wrong = vec![why.clone()];
     topic.complaints = vec![why];
 }

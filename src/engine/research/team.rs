@@ -24,7 +24,7 @@ use crate::engine::trace;
 use crate::formats::command::Command;
 
 /// Time after which a run that waits for a free agent checks again. It holds no worker meanwhile.
-const PLACE: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The agent with the clock and the settings for using it.
 #[derive(Clone)]
@@ -72,7 +72,7 @@ pub fn ready(research: &Research, team: &ResearchDeps) -> Result<(), StepError> 
             Err(StepError::Wait { until, why })
         }
         Next::Begin(_) if team.agent.full() => {
-            let until = now.plus(PLACE);
+            let until = now.plus(POLL_INTERVAL);
             let why = "waiting for a free agent".to_owned();
             Err(StepError::Wait { until, why })
         }

@@ -12,7 +12,7 @@ use crate::engine::model::trigger::{Origin, Trigger};
 use crate::engine::store::{ActorStanding, AnswerDecision, CommandRequest};
 use crate::formats::command::Permission;
 
-/// Proof that GitHub confirmed the sender's permission for this command. Only [`hear`] creates it.
+/// Proof that GitHub confirmed the sender's permission for this command. Only [`authorise`] creates it.
 #[derive(Debug)]
 pub struct Authorised {
     has: Option<Permission>,
@@ -49,10 +49,10 @@ pub enum Verdict {
 ///
 /// # Errors
 /// Returns an error if GitHub or the store fails.
-pub async fn hear(context: &mut Context) -> Result<Verdict, StepError> {
+pub async fn authorise(context: &mut Context) -> Result<Verdict, StepError> {
     let trigger = &context.trigger;
     let limits = context.settings.outsiders.answers();
-    let ask = ask(trigger);
+    let request = command_request(trigger);
     let store = context.effects.store.clone();
     let lease = context.effects.lease.clone();
     let now = context.effects.clock.now();
@@ -60,7 +60,7 @@ pub async fn hear(context: &mut Context) -> Result<Verdict, StepError> {
         AnswerDecision::Answer
     } else {
         store
-            .decide_answer(&lease, &ask, None, &limits, now)
+            .decide_answer(&lease, &request, None, &limits, now)
             .await?
     };
     if let AnswerDecision::Ignore(why) = decided {
@@ -77,12 +77,12 @@ pub async fn hear(context: &mut Context) -> Result<Verdict, StepError> {
     context.outsider = standing.outsider;
     if decided == AnswerDecision::Undecided {
         let heard = store
-            .decide_answer(&lease, &ask, Some(standing), &limits, now)
+            .decide_answer(&lease, &request, Some(standing), &limits, now)
             .await?;
         if let AnswerDecision::Ignore(why) = heard {
             return Ok(Verdict::Ignored { why });
         }
-        if standing.outsider && ask.comment.is_some() {
+        if standing.outsider && request.comment.is_some() {
             return Ok(Verdict::Later);
         }
     }
@@ -100,7 +100,7 @@ fn needed(trigger: &Trigger) -> Permission {
     permissions.min().unwrap_or(Permission::Admin)
 }
 
-fn ask(trigger: &Trigger) -> CommandRequest {
+fn command_request(trigger: &Trigger) -> CommandRequest {
     CommandRequest {
         installation: trigger.place.repo.installation,
         place: trigger.place.key(),

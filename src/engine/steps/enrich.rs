@@ -17,7 +17,7 @@ mod turn;
 
 use std::sync::Arc;
 
-pub(super) use judge::{open_questions, said_of_the_work};
+pub(super) use judge::{notes_on_work, open_questions};
 
 use super::{Context, find, known, planning, prepare, verify};
 use crate::engine::agent::Agent;

@@ -68,7 +68,7 @@ pub(super) async fn logs(context: &mut Context) -> Result<Logs, StepError> {
     if let Some(logs) = context.progress.logs.clone() {
         return Ok(logs);
     }
-    if !source::named(&context.trigger, &context.settings) {
+    if !source::has_options_or_logs(&context.trigger, &context.settings) {
         return Ok(Logs::default());
     }
     if source::reads_log(&context.trigger, &context.settings) {

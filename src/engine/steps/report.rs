@@ -257,19 +257,21 @@ async fn tell(context: &mut Context, stage: &str, body: &str) -> Result<(), Step
             }
             // The plan is ready: save it even if the conversation is gone.
             if context.progress.prepared.is_some() && context.again_at(&error).is_none() {
-                return unheard(context, &error).await;
+                return record_cannot_comment(context, &error).await;
             }
             Err(error.into())
         }
-        Err(StepError::Forge(error @ ForgeError::Locked { .. })) => unheard(context, &error).await,
+        Err(StepError::Forge(error @ ForgeError::Locked { .. })) => {
+            record_cannot_comment(context, &error).await
+        }
         done => done,
     }
 }
 
 /// Records why the run cannot write to the conversation.
-async fn unheard(context: &mut Context, error: &ForgeError) -> Result<(), StepError> {
+async fn record_cannot_comment(context: &mut Context, error: &ForgeError) -> Result<(), StepError> {
     tracing::info!(run.id = %context.run(), error = %error, "the conversation cannot be written to");
-    context.progress.unheard = Some(messages::unheard(error));
+    context.progress.unheard = Some(messages::cannot_comment(error));
     context.remember().await
 }
 
@@ -430,7 +432,7 @@ pub(super) async fn show(context: &mut Context, stage: &str, body: &str) -> Resu
                 }
             }
             Err(StepError::Forge(error @ ForgeError::Locked { .. })) => {
-                return unheard(context, &error).await;
+                return record_cannot_comment(context, &error).await;
             }
             done => {
                 context.status_written = Some(context.effects.clock.now());
@@ -439,7 +441,9 @@ pub(super) async fn show(context: &mut Context, stage: &str, body: &str) -> Resu
         }
     }
     match write(context, stage, body).await {
-        Err(StepError::Forge(error @ ForgeError::Locked { .. })) => unheard(context, &error).await,
+        Err(StepError::Forge(error @ ForgeError::Locked { .. })) => {
+            record_cannot_comment(context, &error).await
+        }
         done => done,
     }
 }
@@ -457,7 +461,7 @@ async fn finish(context: &mut Context, body: &str) -> Result<(), StepError> {
         Err(StepError::Forge(error))
             if error.is_refusal() && context.again_at(&error).is_none() =>
         {
-            unheard(context, &error).await?;
+            record_cannot_comment(context, &error).await?;
             elsewhere(context, body).await
         }
         done => done,
@@ -594,7 +598,7 @@ pub async fn reply(
         Err(StepError::Forge(error))
             if error.is_refusal() && context.again_at(&error).is_none() =>
         {
-            unheard(context, &error).await?;
+            record_cannot_comment(context, &error).await?;
             Some(error)
         }
         Err(stop) => return Err(stop),

@@ -37,7 +37,7 @@ const MAX_OUTAGE_RETRIES: u32 = 3;
 
 /// Returns whether the command has options, which [`look`] validates, or attachments that may be
 /// session logs.
-pub fn named(trigger: &Trigger, settings: &Settings) -> bool {
+pub fn has_options_or_logs(trigger: &Trigger, settings: &Settings) -> bool {
     !trigger.options.is_empty() || !attached(trigger, settings).is_empty()
 }
 

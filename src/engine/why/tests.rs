@@ -177,7 +177,7 @@ fn late_and_expired_commands_have_their_times() {
 }
 
 #[test]
-fn what_came_twice_is_told_in_order() {
+fn repeated_deliveries_are_listed_in_order() {
     let decisions = vec![
         decision(9, Source::Webhook, Verdict::Requeued),
         decision(5, Source::DeliveryLog, Verdict::Duplicate),

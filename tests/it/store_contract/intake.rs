@@ -41,7 +41,7 @@ fn requested(comment: u64, ms: i64) -> NewRun {
 fn found(guid: &str, ms: i64, run: NewRun) -> NewDelivery {
     NewDelivery {
         source: Source::DeliveryLog,
-        dedup_key: run.trigger.said(),
+        dedup_key: run.trigger.dedup_key(),
         ..delivery(guid, ms, vec![run])
     }
 }

@@ -314,7 +314,7 @@ impl Generator {
             dedup_key: runs
                 .first()
                 .filter(|_| keyed)
-                .and_then(|run| run.trigger.said()),
+                .and_then(|run| run.trigger.dedup_key()),
             received: self.now,
             payload: self.chance(50).then(|| b"{}".to_vec()),
             runs,

@@ -102,7 +102,7 @@ impl Side {
             Open::Store(store) => store.database(),
             Open::Sqlite(database) => database,
             Open::Postgres(database, guard) => {
-                is_held(guard).await?;
+                check_guard(guard).await?;
                 database
             }
         };
@@ -125,10 +125,10 @@ impl Side {
     }
 
     /// Returns an error if bots are no longer kept out.
-    pub(super) async fn is_guarded(&mut self) -> Result<(), StoreError> {
+    pub(super) async fn check_guarded(&mut self) -> Result<(), StoreError> {
         match &mut self.open {
             Open::Store(_) | Open::Sqlite(_) => Ok(()),
-            Open::Postgres(_, guard) => is_held(guard).await,
+            Open::Postgres(_, guard) => check_guard(guard).await,
         }
     }
 
@@ -241,8 +241,8 @@ impl Side {
     }
 }
 
-/// Uses the transaction of a guard, which fails if it was ended.
-async fn is_held(guard: &mut Guard) -> Result<(), StoreError> {
+/// Returns an error if the guard's transaction has ended.
+async fn check_guard(guard: &mut Guard) -> Result<(), StoreError> {
     let mut connection = Connection::from(guard.connection());
     connection.rows("SELECT 1", &[]).await?;
     Ok(())

@@ -37,7 +37,7 @@ impl DatabaseClock {
     }
 }
 
-/// Reads the clock. Of the answer's way, half is taken to be the way back.
+/// Reads the clock. Half of the round trip is assumed to be the way back.
 async fn read(pool: &PgPool) -> sqlx::Result<Reading> {
     let mut connection = pool.acquire().await?;
     let asked = Instant::now();

@@ -22,7 +22,7 @@ const NOTIFY_GAP: Duration = Duration::from_millis(20);
 const TEST_EVERY: Duration = Duration::from_secs(15);
 
 /// Maximum time for a notification to arrive.
-const MAX_WAY: Duration = Duration::from_secs(5);
+const MAX_DELIVERY_TIME: Duration = Duration::from_secs(5);
 
 /// Whether the server knows the statement by the name that sqlx has given it. A pooler that shares
 /// connections to the server among its clients gives names of its own.
@@ -77,7 +77,7 @@ pub(super) async fn listen(
             Ok(Some(mut listener)) => {
                 // What was missed in the meantime.
                 idle.wake();
-                let heard = hear(&mut listener, &pool, &idle, &name).await;
+                let heard = receive_until_lost(&mut listener, &pool, &idle, &name).await;
                 if heard && is_deaf {
                     is_deaf = false;
                     tracing::info!("notifications of the database arrive again");
@@ -92,7 +92,7 @@ pub(super) async fn listen(
                 tracing::debug!(error = %sentence(&error), "cannot listen for notifications");
             }
         }
-        sleep(MAX_WAY).await;
+        sleep(MAX_DELIVERY_TIME).await;
     }
 }
 
@@ -114,7 +114,12 @@ async fn connect(listening: &PgPool) -> sqlx::Result<Option<PgListener>> {
 
 /// Listens until the connection is lost or a notification to itself does not arrive. Returns whether
 /// any arrived.
-async fn hear(listener: &mut PgListener, pool: &PgPool, idle: &IdleWorkers, name: &str) -> bool {
+async fn receive_until_lost(
+    listener: &mut PgListener,
+    pool: &PgPool,
+    idle: &IdleWorkers,
+    name: &str,
+) -> bool {
     let mut heard = false;
     let mut next_test = Instant::now();
     // When a notification to itself must have arrived.
@@ -136,8 +141,8 @@ async fn hear(listener: &mut PgListener, pool: &PgPool, idle: &IdleWorkers, name
                     return heard;
                 }
                 next_test = Instant::now() + TEST_EVERY;
-                if let Ok(Ok(())) = timeout(MAX_WAY, send(pool, name)).await {
-                    due = Some(Instant::now() + MAX_WAY);
+                if let Ok(Ok(())) = timeout(MAX_DELIVERY_TIME, send(pool, name)).await {
+                    due = Some(Instant::now() + MAX_DELIVERY_TIME);
                 }
             }
         }

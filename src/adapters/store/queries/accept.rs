@@ -150,7 +150,7 @@ pub(crate) enum Name {
     /// The GUID of the delivery.
     Guid,
     /// The deduplication key of the delivery.
-    Said,
+    DedupKey,
     /// The id of a run.
     Run,
 }
@@ -163,7 +163,7 @@ struct EncodedRun {
     place: String,
     repo_id: u64,
     installation: u64,
-    said: Millis,
+    requested_at: Millis,
     trigger: String,
 }
 
@@ -187,7 +187,7 @@ impl EncodedDelivery {
                 place: run.place,
                 repo_id: run.repo_id,
                 installation: run.installation,
-                said: run.trigger.at,
+                requested_at: run.trigger.at,
                 trigger: trigger?,
             })
         };
@@ -210,11 +210,15 @@ impl EncodedDelivery {
 
     /// Returns what must be unique.
     pub(crate) fn names(&self) -> impl Iterator<Item = (Name, &str)> {
-        let said = self.new.dedup_key.as_deref().map(|said| (Name::Said, said));
+        let dedup_key = self
+            .new
+            .dedup_key
+            .as_deref()
+            .map(|key| (Name::DedupKey, key));
         let runs = self.runs.iter().map(|run| (Name::Run, &*run.id.0));
         [(Name::Guid, &*self.new.guid)]
             .into_iter()
-            .chain(said)
+            .chain(dedup_key)
             .chain(runs)
     }
 
@@ -427,7 +431,7 @@ pub(crate) fn run_rows<'a, D: Copy>(
                 run.repo_id,
                 run.installation,
                 serial.is_some_and(|serial| heads.insert(serial)),
-                run.said.0,
+                run.requested_at.0,
             ));
             let (start, length) = rows.triggers.add(run.trigger.as_bytes());
             rows.texts.push((&run.id, start, length));

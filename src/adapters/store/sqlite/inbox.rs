@@ -195,7 +195,7 @@ impl Inbox {
             .bind(runs.triggers.0)
             .bind(to_json(&texts)?)
             .bind(names(Name::Guid)?)
-            .bind(names(Name::Said)?)
+            .bind(names(Name::DedupKey)?)
             .bind(names(Name::Run)?)
             .execute(connection)
             .await?;

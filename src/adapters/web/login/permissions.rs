@@ -10,12 +10,12 @@ use crate::engine::model::trigger::Repo;
 use crate::formats::command::Permission;
 
 /// Time for which an answer is reused: a person who loses access is shut out after it.
-const MEMORY: Duration = Duration::from_mins(5);
+const CACHE_TIME: Duration = Duration::from_mins(5);
 
 /// Maximum number of answers that are remembered, about 2 MB.
 const MAX_REMEMBERED: usize = 10_000;
 
-/// Maximum number of repositories of an installation for which GitHub is asked within [`MEMORY`] on
+/// Maximum number of repositories of an installation for which GitHub is asked within [`CACHE_TIME`] on
 /// behalf of one person, at two requests each.
 const MAX_ASKED_BY_PERSON: u32 = 50;
 
@@ -27,15 +27,15 @@ const MAX_ASKED: u32 = 100;
 #[derive(Default)]
 pub(super) struct Permissions {
     answers: Mutex<HashMap<(u64, Repo), Answer>>,
-    asked: Mutex<Asked>,
+    asked: Mutex<Lookups>,
 }
 
-/// Questions in the present period of [`MEMORY`].
+/// Lookups at GitHub in the present period of [`CACHE_TIME`].
 #[derive(Default)]
-struct Asked {
+struct Lookups {
     /// The start of the period.
     since: Millis,
-    /// The number of questions by installation and person (`None` for all people).
+    /// The number of lookups by installation and person (`None` for all people).
     counts: HashMap<(u64, Option<u64>), u32>,
 }
 
@@ -47,7 +47,7 @@ struct Answer {
 
 impl Answer {
     fn is_recent(&self, now: Millis) -> bool {
-        now >= self.at && now.since(self.at) < MEMORY
+        now >= self.at && now.since(self.at) < CACHE_TIME
     }
 }
 
@@ -96,11 +96,11 @@ impl Permissions {
         permission
     }
 
-    /// Returns whether a question is within the limits, and counts it then.
+    /// Counts a lookup and returns true, unless it would exceed a limit.
     fn admit(&self, installation: u64, person: u64, now: Millis) -> bool {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let Asked { since, counts } = &mut *asked;
-        if now < *since || now.since(*since) >= MEMORY {
+        let Lookups { since, counts } = &mut *asked;
+        if now < *since || now.since(*since) >= CACHE_TIME {
             *since = now;
             counts.clear();
         }

@@ -185,7 +185,7 @@ enum Remedy {
 /// the agent's standard error and details of the bot's host are only logged.
 pub fn failed(command: Command, report: &Report, used: &Spent) -> Failure {
     let (code, message) = ended(&report.ending);
-    let remedy = remedy(command, who(&report.ending));
+    let remedy = remedy(command, remedy_kind(&report.ending));
     let mut details = Vec::new();
     let used = spent(used);
     if !used.is_empty() {
@@ -199,7 +199,7 @@ pub fn failed(command: Command, report: &Report, used: &Spent) -> Failure {
     }
 }
 
-fn who(ending: &Ending) -> Remedy {
+fn remedy_kind(ending: &Ending) -> Remedy {
     match ending {
         Ending::NotStarted(_) => Remedy::Operator,
         Ending::AgentError {
@@ -408,7 +408,7 @@ pub fn no_plan(trigger: &Trigger, error: &ErrorDocument, mut looked: Vec<String>
 
 /// Returns the failure if the agent's answer is not a valid plan after all corrections, and no
 /// other plan was found.
-pub fn nothing_holds(why: &str) -> Failure {
+pub fn no_valid_answer(why: &str) -> Failure {
     Failure {
         code: Code::ValidationFailed,
         message:

@@ -162,7 +162,7 @@ pub(super) fn everything() -> Vec<(String, String)> {
         Fault::from(&enriched::AnswerProblem::NoTitle),
     ];
     prepared.notes = vec![
-        agent::fallback(&agent::does_not_hold(&complaints), false),
+        agent::fallback(&agent::answer_rejected(&complaints), false),
         agent::fallback(&agent::held_as_found("@bob"), true),
         agent::fallback(agent::AGENT_GONE, false),
         agent::recomputed(&[
@@ -336,7 +336,10 @@ fn failures() -> Vec<(String, Failure)> {
         "no_plan".into(),
         agent::no_plan(&save, &none, vec!["Looked".into()]),
     ));
-    all.push(("nothing_holds".into(), agent::nothing_holds("No steps.")));
+    all.push((
+        "no_valid_answer".into(),
+        agent::no_valid_answer("No steps."),
+    ));
     all.push((
         "held_for_good".into(),
         agent::held_for_good(Command::SavePlan, "https://github.test/asked"),

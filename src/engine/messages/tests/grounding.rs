@@ -22,7 +22,7 @@ fn grounding(plan: &str) -> Grounding {
 fn told(faults: &[Fault]) -> String {
     let lines = faults
         .iter()
-        .map(|fault| format!("{}\n({})", fault.told, fault.what));
+        .map(|fault| format!("{}\n({})", fault.for_agent, fault.for_people));
     lines.collect::<Vec<_>>().join("\n")
 }
 
@@ -84,5 +84,5 @@ fn the_texts_are_bounded() {
     assert!(summary(&grounding).unwrap().len() < 3_000);
     let faults = not_found("plan", &grounding);
     assert_eq!(faults.len(), 11);
-    assert!(faults.iter().all(|fault| fault.told.len() < 1_000));
+    assert!(faults.iter().all(|fault| fault.for_agent.len() < 1_000));
 }

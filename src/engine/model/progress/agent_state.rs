@@ -327,24 +327,27 @@ impl AgentState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// Message for the agent: the problem and what to write instead.
-    pub told: String,
+    pub for_agent: String,
     /// Message for people: the problem, without a full stop.
-    pub what: String,
+    pub for_people: String,
 }
 
 impl From<String> for Fault {
     /// Uses the same sentence for the agent and for people.
-    fn from(told: String) -> Self {
-        let what = told.trim_end_matches('.').to_owned();
-        Self { told, what }
+    fn from(for_agent: String) -> Self {
+        let for_people = for_agent.trim_end_matches('.').to_owned();
+        Self {
+            for_agent,
+            for_people,
+        }
     }
 }
 
 impl From<&enriched::AnswerProblem> for Fault {
     fn from(complaint: &enriched::AnswerProblem) -> Self {
         Self {
-            told: complaint.to_string(),
-            what: complaint.description(),
+            for_agent: complaint.to_string(),
+            for_people: complaint.description(),
         }
     }
 }
@@ -352,8 +355,8 @@ impl From<&enriched::AnswerProblem> for Fault {
 impl From<&report::DocumentProblem> for Fault {
     fn from(complaint: &report::DocumentProblem) -> Self {
         Self {
-            told: complaint.to_string(),
-            what: complaint.description(),
+            for_agent: complaint.to_string(),
+            for_people: complaint.description(),
         }
     }
 }

@@ -115,7 +115,7 @@ fn facts(context: &mut Context) -> RunFacts {
 
 /// Builds the plan to save from the enriched plan.
 fn document(context: &mut Context, plan: &enriched::EnrichedPlan, facts: &RunFacts) -> Prepared {
-    let mut notes = said_of_the_work(context);
+    let mut notes = notes_on_work(context);
     if !plan.corrections.is_empty() {
         notes.push(sentences::recomputed(&plan.corrections));
     }
@@ -179,14 +179,14 @@ pub(super) fn fallback(context: &mut Context, why: &str) -> Result<Prepared, Ste
         Some((title, body)) => (title, body, false),
         None => match draft.as_deref().and_then(enriched::salvage_plan) {
             Some((title, body)) => (truncate_chars(&title, MAX_TITLE), body, true),
-            None => return Err(StepError::Failed(sentences::nothing_holds(why))),
+            None => return Err(StepError::Failed(sentences::no_valid_answer(why))),
         },
     };
     let mut notes = vec![sentences::fallback(why, own)];
     if facts.guidance.is_some() {
         notes.push(verify::NOT_APPLIED.to_owned());
     }
-    notes.extend(said_of_the_work(context));
+    notes.extend(notes_on_work(context));
     let warnings = open_questions(context, &mut body, &mut notes);
     let summary = summarise(&body);
     let prefix = &context.settings.publish.title_prefix;
@@ -218,7 +218,7 @@ pub(super) fn fallback(context: &mut Context, why: &str) -> Result<Prepared, Ste
 }
 
 /// Returns notes for readers on how the plan was made.
-pub(in crate::engine::steps) fn said_of_the_work(context: &mut Context) -> Vec<String> {
+pub(in crate::engine::steps) fn notes_on_work(context: &mut Context) -> Vec<String> {
     let unseen = context.progress.repository.unseen.as_deref();
     let unseen = unseen.map(repository::unseen);
     let work = work(context);

@@ -24,7 +24,7 @@ use crate::formats::plan::enriched::salvage_plan;
 
 /// Interval at which a waiting run checks whether an agent is free. Meanwhile it occupies no
 /// worker.
-const PLACE: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Runs one turn of the agent and processes its result.
 ///
@@ -52,7 +52,7 @@ pub(super) async fn turn(
     }
     if agent.full() {
         let why = "waiting for a free agent".to_owned();
-        let until = now.plus(PLACE);
+        let until = now.plus(POLL_INTERVAL);
         return Err(StepError::Wait { until, why });
     }
     if context.trigger.command == Command::Plan {

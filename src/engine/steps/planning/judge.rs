@@ -5,7 +5,7 @@ use crate::engine::messages::{agent as about_agents, planning as sentences};
 use crate::engine::model::agent::Ending;
 use crate::engine::model::progress::{Attached, Enriched, Prepared};
 use crate::engine::planner::PlanFiles;
-use crate::engine::steps::enrich::{open_questions, said_of_the_work, work};
+use crate::engine::steps::enrich::{notes_on_work, open_questions, work};
 use crate::engine::steps::verify::MAX_TITLE;
 use crate::engine::steps::{Context, publish};
 use crate::formats::markdown::{self, BlockKind};
@@ -97,7 +97,7 @@ fn assemble(
         let at = below_title(&document);
         document.insert_str(at, &format!("\n\n> [!WARNING]\n> {mark}\n"));
     }
-    notes.extend(said_of_the_work(context));
+    notes.extend(notes_on_work(context));
     if !document.ends_with('\n') {
         document.push('\n');
     }

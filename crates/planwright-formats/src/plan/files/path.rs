@@ -157,7 +157,7 @@ fn plain(word: &str, place: Place) -> Option<Found> {
         end.trim_start_matches('v')
             .starts_with(|c: char| c.is_ascii_digit())
     });
-    let alternatives = folders.iter().any(|part| kind_of_extension(part));
+    let alternatives = folders.iter().any(|part| has_known_extension(part));
     if version {
         return None;
     }
@@ -274,8 +274,8 @@ fn is_extension(extension: &str) -> bool {
     WORDS.names().extensions.contains(extension)
 }
 
-/// Returns whether a folder's name is the name of a file.
-fn kind_of_extension(part: &str) -> bool {
+/// Returns whether a component of a path ends with a known file extension.
+fn has_known_extension(part: &str) -> bool {
     part.rsplit_once('.')
         .is_some_and(|(stem, extension)| !stem.is_empty() && is_extension(extension))
 }

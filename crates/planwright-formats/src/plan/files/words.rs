@@ -20,16 +20,16 @@ pub(super) enum Verb {
     Absent,
 }
 
-/// Where the files of a verb are named.
+/// Position of a verb relative to the files that it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Position {
-    /// Next to it, behind.
+    /// Before its files.
     Before,
-    /// Directly before it.
+    /// Directly after its files.
     After,
-    /// Anywhere before it, or else behind.
+    /// Anywhere after its files, or else before them.
     Both,
-    /// Directly before it, or else behind.
+    /// Directly after its files, or else before them.
     Label,
 }
 
