@@ -17,8 +17,8 @@ use serde_json::json as array;
 const RECORD: &str =
     "INSERT INTO decisions (last_ms, repo, number, records) VALUES ($1, $2, $3, $4)";
 
-/// Selects the decisions about a place. Accepted ones are deliveries, found by what was said
-/// (`NewDelivery::dedup_key`): its text begins with a word for the kind and the place.
+/// Selects the decisions about a place. Accepted ones are deliveries, found by their deduplication
+/// key (`NewDelivery::dedup_key`): it begins with a word for the kind and the place.
 pub(crate) const AT_PLACE: Sql = Sql {
     sqlite: "
 SELECT * FROM (
