@@ -109,9 +109,9 @@ async fn runs(answer: Option<&Path>) -> Result<f64, Failure> {
     let folder = tempfile::tempdir()?;
     let bot = Bot::start(&simulator, &keys, folder.path(), answer)?;
     // The first run is not measured, because it pays for one-time initialisation.
-    one(&simulator, 1).await?;
+    save_plans(&simulator, 1).await?;
     let before = bot.ticks()?;
-    one(&simulator, RUNS).await?;
+    save_plans(&simulator, RUNS).await?;
     let ticks = bot.ticks()? - before;
     bot.end()?;
     simulator.shutdown().await;
@@ -119,7 +119,7 @@ async fn runs(answer: Option<&Path>) -> Result<f64, Failure> {
 }
 
 /// Opens `count` issues with a plan, requests that each is saved, and waits until all are saved.
-async fn one(simulator: &Simulator, count: usize) -> Result<(), Failure> {
+async fn save_plans(simulator: &Simulator, count: usize) -> Result<(), Failure> {
     let saved = |simulator: &Simulator| -> Result<usize, Failure> {
         let issues = simulator.issues(REPOSITORY)?;
         let mut done = 0;

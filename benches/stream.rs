@@ -62,7 +62,7 @@ fn measure() -> Result<bool, Failure> {
         SIZE / 1_000_000,
         CHUNK / 1024
     );
-    for kind in [Kind::AgentState, Kind::Tools, Kind::Talk] {
+    for kind in [Kind::Work, Kind::Tools, Kind::Talk] {
         let mut bytes = Output::new(kind).take(SIZE);
         bytes.extend(Output::result());
         let summary = read(&bytes);

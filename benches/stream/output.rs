@@ -41,7 +41,7 @@ const WORDS: [&str; 24] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Typical work: a few words, a tool call and the tool's answer, repeated.
-    AgentState,
+    Work,
     /// Tool calls and answers without text.
     Tools,
     /// Only long answers of the model, all of which must be kept.
@@ -92,7 +92,7 @@ impl Output {
                 let text = self.text(6_000);
                 said(n, &json!({ "type": "text", "text": text }))
             }
-            (Kind::AgentState, 0) => {
+            (Kind::Work, 0) => {
                 let text = self.text(60);
                 said(turn, &json!({ "type": "text", "text": text }))
             }

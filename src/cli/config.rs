@@ -45,9 +45,9 @@ impl Config {
             eprintln!("warning: {warning}");
         }
         let here = active(loaded.config.agent.sandbox);
-        let sandbox = unprotected(&loaded.config.agent, &here);
-        let secrets = readable(&loaded.config, &here);
-        let network = leaky(&loaded, &here);
+        let sandbox = sandbox_warning(&loaded.config.agent, &here);
+        let secrets = read_access_warning(&loaded.config, &here);
+        let network = network_warning(&loaded, &here);
         for warning in [&sandbox, &secrets, &network]
             .into_iter()
             .flatten()
@@ -89,7 +89,7 @@ impl Config {
 ///
 /// # Errors
 /// Returns [`Failure::Usage`] if a sandbox is required and not available.
-pub(super) fn unprotected(agent: &Agent, here: &Protection) -> Result<Option<String>, Failure> {
+pub(super) fn sandbox_warning(agent: &Agent, here: &Protection) -> Result<Option<String>, Failure> {
     match (agent.kind, agent.sandbox, here) {
         (AgentKind::None, ..) | (_, SandboxMode::Off, _) | (.., Protection::Landlock { .. }) => {
             Ok(None)
@@ -111,7 +111,7 @@ pub(super) fn unprotected(agent: &Agent, here: &Protection) -> Result<Option<Str
 ///
 /// # Errors
 /// Returns [`Failure::Usage`] in this case if a sandbox is required.
-pub(super) fn readable(
+pub(super) fn read_access_warning(
     config: &crate::config::Config,
     here: &Protection,
 ) -> Result<Option<String>, Failure> {
@@ -134,7 +134,10 @@ pub(super) fn readable(
 /// # Errors
 /// Returns [`Failure::Usage`] in this case if a sandbox is required, and if the proxy that the
 /// operator passes to agents cannot be used.
-pub(super) fn leaky(loaded: &Loaded, here: &Protection) -> Result<Option<String>, Failure> {
+pub(super) fn network_warning(
+    loaded: &Loaded,
+    here: &Protection,
+) -> Result<Option<String>, Failure> {
     let agent = &loaded.config.agent;
     let network = agents::network(agent, &loaded.secrets)?;
     let Some(why) = network.and_then(|_| network_gap(agent.sandbox, here)) else {
@@ -166,7 +169,7 @@ mod tests {
                 flags: set.iter().map(|flag| (*flag).to_owned()).collect(),
                 ..Sources::default()
             };
-            leaky(&load(&sources).unwrap(), &old).map_err(|failure| {
+            network_warning(&load(&sources).unwrap(), &old).map_err(|failure| {
                 assert!(matches!(failure, Failure::Usage(_)), "{failure:?}");
                 failure.to_string()
             })
@@ -225,7 +228,7 @@ mod tests {
             ..Sources::default()
         };
         let agent = load(&sources).unwrap().config.agent;
-        unprotected(&agent, here).map_err(|failure| {
+        sandbox_warning(&agent, here).map_err(|failure| {
             assert!(matches!(failure, Failure::Usage(_)), "{failure:?}");
             failure.to_string()
         })
@@ -279,7 +282,7 @@ mod tests {
                 ..Sources::default()
             };
             let config = load(&sources).unwrap().config;
-            readable(&config, here).map_err(|failure| {
+            read_access_warning(&config, here).map_err(|failure| {
                 assert!(matches!(failure, Failure::Usage(_)), "{failure:?}");
                 failure.to_string()
             })

@@ -10,7 +10,9 @@ use serde_json::json;
 use super::work::progress::Progress;
 use super::work::run_state::{Begun, Run, hash};
 use super::work::topics::{self, Researchers, too_few};
-use super::work::{AGENT, Done, EXIT_CODES, Project, Where, agent, dollars, listen, made};
+use super::work::{
+    AGENT, Done, EXIT_CODES, Project, Where, agent, dollars, open_or_create, stop_on_signal,
+};
 use super::{Failure, block_on, terminal};
 use crate::adapters::clock::SystemClock;
 use crate::adapters::project_folder::ProjectFolder;
@@ -94,7 +96,7 @@ impl ResearchTopics {
         ready: agent::Ready,
         is_kept: &Cell<bool>,
     ) -> Result<(Done, Result<(), Failure>), Failure> {
-        let stop = listen();
+        let stop = stop_on_signal();
         let all = hash(topics.iter().map(String::as_str));
         let place = format!("research {}", topics.join("; "));
         let (mut run, begun) = Run::open(project, &place, &all, &[])?;
@@ -145,7 +147,7 @@ impl ResearchTopics {
         research: &Research,
     ) -> Result<Vec<Option<String>>, Failure> {
         let (folder, within, shown) = if let Some(output) = &self.output {
-            (made(output)?, String::new(), output.clone())
+            (open_or_create(output)?, String::new(), output.clone())
         } else {
             project.folder.make_folder(FOLDER)?;
             let folder = ProjectFolder::open(&project.root)?;

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::bot::Bot;
-use super::config::{leaky, readable, unprotected};
+use super::config::{network_warning, read_access_warning, sandbox_warning};
 use super::signals::stop_requested;
 use super::{Failure, Settings, block_on, setup};
 use crate::adapters::agent::sandbox;
@@ -69,9 +69,9 @@ impl Serve {
         let agent = &loaded.config.agent;
         let here = sandbox::active(agent.sandbox);
         let odd = [
-            unprotected(agent, &here)?,
-            readable(&loaded.config, &here)?,
-            leaky(&loaded, &here)?,
+            sandbox_warning(agent, &here)?,
+            read_access_warning(&loaded.config, &here)?,
+            network_warning(&loaded, &here)?,
         ];
         for warning in odd.into_iter().flatten() {
             tracing::warn!("{warning}");

@@ -375,13 +375,21 @@ fn pauses(requests: &[LoggedRequest]) -> Result<Duration, Failure> {
         request.method == Method::POST && listed
     };
     let writes = requests.iter().filter(|request| request.changed).map(new);
-    Ok(waited(writes, github.write_gap, github.notify_gap))
+    Ok(last_write_start(
+        writes,
+        github.write_gap,
+        github.notify_gap,
+    ))
 }
 
 /// Returns the earliest start of the last write. Each write starts at least `write` after the
 /// previous one; a write that notifies people starts at least `notify` after the previous notifying
 /// one.
-fn waited(notifies: impl Iterator<Item = bool>, write: Duration, notify: Duration) -> Duration {
+fn last_write_start(
+    notifies: impl Iterator<Item = bool>,
+    write: Duration,
+    notify: Duration,
+) -> Duration {
     let (mut last, mut last_notifying): (Option<Duration>, Option<Duration>) = (None, None);
     for notifies in notifies {
         let mut begins = last.map_or(Duration::ZERO, |last| last + write);
@@ -402,7 +410,7 @@ fn written(post: &FilePost) -> Option<Millis> {
 }
 
 /// Returns whether the run waits for answers, not only for a retry.
-fn asks(run: &RunView) -> bool {
+fn waits_for_answers(run: &RunView) -> bool {
     let work = run
         .progress
         .as_ref()
@@ -425,7 +433,7 @@ async fn ended(
             .await
             .map_err(|error| Failure::failed(error.to_string()))?;
         match runs.into_iter().next() {
-            Some(run) if run.state.is_terminal() || asks(&run) => return Ok(run),
+            Some(run) if run.state.is_terminal() || waits_for_answers(&run) => return Ok(run),
             _ => tokio::time::sleep(LOOK).await,
         }
     }
@@ -443,7 +451,7 @@ mod tests {
     fn a_run_on_github_takes_as_long_as_its_writes_have_to_wait_for_one_another() {
         let seconds = |writes: &[bool]| {
             let (write, notify) = (Duration::from_secs(1), Duration::from_secs(3));
-            waited(writes.iter().copied(), write, notify).as_secs()
+            last_write_start(writes.iter().copied(), write, notify).as_secs()
         };
         for (writes, waits) in [
             (&[][..], 0),

@@ -220,7 +220,7 @@ pub(super) fn note_on_stderr(note: &str) {
 }
 
 /// Returns a flag that is set on SIGINT or SIGTERM. Must be called inside a runtime.
-pub(super) fn listen() -> Arc<StopFlag> {
+pub(super) fn stop_on_signal() -> Arc<StopFlag> {
     let stop = Arc::new(StopFlag::default());
     let flag = Arc::clone(&stop);
     let stopped = stop_requested();
@@ -235,7 +235,7 @@ pub(super) fn listen() -> Arc<StopFlag> {
 ///
 /// # Errors
 /// Returns an error if the directory cannot be created or opened.
-pub(super) fn made(folder: &Path) -> Result<ProjectFolder, Failure> {
+pub(super) fn open_or_create(folder: &Path) -> Result<ProjectFolder, Failure> {
     std::fs::create_dir_all(folder).map_err(|error| {
         Failure::failed(format!(
             "cannot create {}: {error}; choose another folder with --output",

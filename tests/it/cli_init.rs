@@ -360,7 +360,7 @@ fn a_variable_does_not_become_the_name_of_a_folder() {
 }
 
 #[test]
-fn what_departs_keeps_its_meaning() {
+fn earlier_settings_are_carried_over_or_listed() {
     let own = planwright::config::project::migrate("agent:\n  command: my-claude\n").unwrap();
     assert_eq!(own.config.agent.command.as_str(), "my-claude");
     for (yaml, key) in [

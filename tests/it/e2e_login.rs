@@ -45,7 +45,7 @@ fn replace(address: &str, name: &str, value: &str) -> String {
 async fn a_person_logs_in_with_github_and_logs_out() {
     let world = World::new().await;
     let mut browser = Browser::new(&world.url);
-    browser.get("/ui").await.is_nothing();
+    browser.get("/ui").await.assert_not_found();
     let page = browser.get("/ui/login?next=/ui/repos/acme/private").await;
     page.says(200, "Log in with GitHub");
     page.says(200, "Operator's token");
@@ -85,7 +85,7 @@ async fn a_person_logs_in_with_github_and_logs_out() {
         .get("/ui/repos/acme/private")
         .await
         .says(200, "Write");
-    browser.get("/ui/none").await.is_nothing();
+    browser.get("/ui/none").await.assert_not_found();
 
     // GitHub does not ask a second time.
     let mut second = Browser::new(&world.url);
@@ -98,7 +98,7 @@ async fn a_person_logs_in_with_github_and_logs_out() {
         (303, "/ui/login")
     );
     assert!(browser.cookies.is_empty());
-    browser.get("/ui").await.is_nothing();
+    browser.get("/ui").await.assert_not_found();
     let asked = world.sim.requests();
     let users = asked.iter().filter(|request| request.path == "/user");
     assert_eq!(users.count(), 2, "a user's token is used once");
@@ -214,7 +214,7 @@ async fn the_state_of_another_login_is_refused() {
             "{address}: {cookies:?}"
         );
         assert_eq!(cookies.len(), 1, "{address}: {cookies:?}");
-        browser.get("/ui").await.is_nothing();
+        browser.get("/ui").await.assert_not_found();
         // A failed answer ends the login.
         let good = world.confirm("ada", &begun).await;
         browser.get(&good).await.says(403, not_begun);
@@ -248,7 +248,7 @@ async fn an_answer_counts_once_and_for_ten_minutes() {
     let answer = world.confirm("ada", &address).await;
     let late = browser.clone().get(&answer).await;
     late.says(403, "This login began more than 10 minutes ago.");
-    browser.get("/ui").await.is_nothing();
+    browser.get("/ui").await.assert_not_found();
 
     let address = browser.begin().await;
     world.clock.advance(9 * MINUTE);
@@ -288,7 +288,7 @@ async fn a_code_of_another_login_has_the_wrong_verifier() {
     let answer = world.confirm("eve", &other).await;
     let got = attacker.get(&replace(&answer, "code", &stolen)).await;
     got.says(403, "GitHub does not accept the code of this login");
-    attacker.get("/ui").await.is_nothing();
+    attacker.get("/ui").await.assert_not_found();
 }
 
 #[tokio::test]
@@ -318,7 +318,7 @@ async fn what_github_refuses_is_explained() {
         let answer = world.confirm("ada", &address).await;
         world.sim.faults().push(Fault::on(method, path, kind));
         browser.get(&answer).await.says(502, unconfirmed);
-        browser.get("/ui").await.is_nothing();
+        browser.get("/ui").await.assert_not_found();
     }
     let address = browser.begin().await;
     let state = parameter(&address, "state");
@@ -375,7 +375,7 @@ async fn a_login_replaces_the_session_that_was_there() {
     let mut both = Browser::new(&world.url);
     let cookie = format!("planwright_session={planted}; planwright_session={session}");
     both.headers = vec![("cookie", cookie)];
-    both.get("/ui").await.is_nothing();
+    both.get("/ui").await.assert_not_found();
     let cookie = format!("planwright_session=planted; planwright_session={session}");
     both.headers = vec![("cookie", cookie)];
     both.get("/ui").await.says(200, "<strong>ada</strong>");
@@ -407,7 +407,7 @@ async fn sessions_cannot_be_forged_and_end() {
         browser
             .cookies
             .insert("planwright_session".to_owned(), forged);
-        browser.get("/ui").await.is_nothing();
+        browser.get("/ui").await.assert_not_found();
     }
     // Another process with the same secrets knows the session, one with other secrets does not.
     world.restart(BOTH).await;
@@ -433,12 +433,12 @@ async fn sessions_cannot_be_forged_and_end() {
         world.restart(configured).await;
         let mut browser = browser.clone();
         browser.url.clone_from(&world.url);
-        browser.get("/ui").await.is_nothing();
+        browser.get("/ui").await.assert_not_found();
     }
     world.restart(BOTH).await;
     browser.url.clone_from(&world.url);
     world.clock.advance(Duration::from_secs(1));
-    browser.get("/ui").await.is_nothing();
+    browser.get("/ui").await.assert_not_found();
 }
 
 #[tokio::test]
@@ -568,7 +568,7 @@ async fn the_operator_logs_in_with_the_token() {
     nobody
         .get(&format!("/ui?token={encoded}"))
         .await
-        .is_nothing();
+        .assert_not_found();
 }
 
 #[tokio::test]
@@ -584,7 +584,7 @@ async fn programs_send_the_token_and_no_cookie_counts_then() {
     browser.log_in(&world, "ada").await;
     for wrong in ["Bearer wrong", "bearer ", "Bearer "] {
         browser.headers = vec![("authorization", wrong.to_owned())];
-        browser.get("/ui").await.is_nothing();
+        browser.get("/ui").await.assert_not_found();
     }
     browser.headers = vec![("authorization", format!("Bearer {TOKEN}"))];
     browser.get("/ui").await.says(200, "the operator");
@@ -686,16 +686,16 @@ async fn only_what_is_configured_is_served() {
         .into_iter()
         .chain(["/ui", "/ui/logout", "/ui/repos/acme/public"])
     {
-        browser.get(path).await.is_nothing();
+        browser.get(path).await.assert_not_found();
     }
     browser
         .post("/ui/login/token", &[("token", TOKEN)])
         .await
-        .is_nothing();
+        .assert_not_found();
     browser
         .post("/ui/login/token", &[("token", "")])
         .await
-        .is_nothing();
+        .assert_not_found();
     browser.get("/livez").await.says(200, "alive");
 
     let world = World::with(Configured {
@@ -707,11 +707,11 @@ async fn only_what_is_configured_is_served() {
     let page = browser.get("/ui/login").await;
     page.says(200, "Log in with the token");
     assert!(!page.text.contains("GitHub"), "{}", page.text);
-    browser.get("/ui/login/github").await.is_nothing();
+    browser.get("/ui/login/github").await.assert_not_found();
     browser
         .get(&format!("{CALLBACK}?code=x&state=y"))
         .await
-        .is_nothing();
+        .assert_not_found();
 
     let world = World::with(Configured {
         token: None,
@@ -725,9 +725,9 @@ async fn only_what_is_configured_is_served() {
     browser
         .post("/ui/login/token", &[("token", "")])
         .await
-        .is_nothing();
+        .assert_not_found();
     browser.headers = vec![("authorization", "Bearer ".to_owned())];
-    browser.get("/ui").await.is_nothing();
+    browser.get("/ui").await.assert_not_found();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -736,7 +736,7 @@ async fn the_bot_serves_the_pages_that_its_configuration_asks_for() {
     let system = System::start().await;
     let mut browser = Browser::new(&system.url(""));
     for path in ["/ui", "/ui/login", "/ui/login/github"] {
-        browser.get(path).await.is_nothing();
+        browser.get(path).await.assert_not_found();
     }
     let public = "https://bot.example.com";
     let secret = "a-client-secret-of-the-app".to_owned();
@@ -759,7 +759,7 @@ async fn the_bot_serves_the_pages_that_its_configuration_asks_for() {
         .sim
         .set_callback_urls(vec![format!("{public}{CALLBACK}")]);
     let mut browser = Browser::new(&system.url(""));
-    browser.get("/ui").await.is_nothing();
+    browser.get("/ui").await.assert_not_found();
     let got = browser.get("/ui/login/github").await;
     let cookie = &got.cookies()[0];
     assert!(cookie.starts_with("__Host-planwright_login="), "{cookie}");

@@ -152,11 +152,11 @@ async fn the_operator_sees_everything_and_nobody_else_anything() {
             if path.contains(&stage.hostile.id) || path == "/ui/plans" {
                 page.says(200, "&lt;script&gt;alert(1)&lt;/script&gt;");
             }
-            nobody.get(&path).await.is_nothing();
-            wrong.get(&path).await.is_nothing();
+            nobody.get(&path).await.assert_not_found();
+            wrong.get(&path).await.assert_not_found();
         }
         let output = format!("/ui/runs/{}/output", stage.saved.id);
-        nobody.get(&output).await.is_nothing();
+        nobody.get(&output).await.assert_not_found();
         let (saved, failed) = (&stage.saved, &stage.failed);
 
         let page = operator.get("/ui").await;
@@ -202,8 +202,8 @@ async fn the_operator_sees_everything_and_nobody_else_anything() {
         operator
             .get("/ui/runs/01KAQ3ZJ0V5N6Y8T2W4X6Z8B0D")
             .await
-            .is_nothing();
-        operator.get("/ui/runs/%00").await.is_nothing();
+            .assert_not_found();
+        operator.get("/ui/runs/%00").await.assert_not_found();
 
         let page = operator.get("/ui/plans?text=cache+index&person=@ADA").await;
         page.says(200, "Cache the search index");
@@ -249,7 +249,7 @@ async fn the_operator_sees_everything_and_nobody_else_anything() {
             .get("/ui/assets/live.js")
             .await
             .says(200, "EventSource");
-        operator.get("/ui/nothing").await.is_nothing();
+        operator.get("/ui/nothing").await.assert_not_found();
     }
 }
 
@@ -271,12 +271,12 @@ async fn people_see_what_they_can_read_and_maintainers_act() {
     page.says(200, &saved.id);
     assert!(!page.text.contains("secret"), "{}", page.text);
     for path in ["/ui/audit".to_owned(), format!("/ui/runs/{}", failed.id)] {
-        stranger.get(&path).await.is_nothing();
+        stranger.get(&path).await.assert_not_found();
     }
     stranger
         .get(&format!("/ui/runs/{}/output", failed.id))
         .await
-        .is_nothing();
+        .assert_not_found();
     let page = stranger.get("/ui/plans").await;
     page.says(200, "Cache the search index");
     assert!(!page.text.contains("alert"), "{}", page.text);
@@ -298,7 +298,7 @@ async fn people_see_what_they_can_read_and_maintainers_act() {
     let got = stranger
         .post_from(&origin, &retry, &[("form_token", &token)])
         .await;
-    got.is_nothing();
+    got.assert_not_found();
 
     // A reader sees the private one, and cannot act.
     let mut reader = log_in(&stage.system, "rita").await;
@@ -339,7 +339,7 @@ async fn people_see_what_they_can_read_and_maintainers_act() {
             &[("form_token", &token)],
         )
         .await;
-    got.is_nothing();
+    got.assert_not_found();
     let got = maintainer
         .post_from(&origin, &retry, &[("form_token", &token)])
         .await;
@@ -664,7 +664,7 @@ async fn pages_are_served_where_deliveries_are_pulled() {
         .get("/ui/login")
         .await
         .says(200, "Operator's token");
-    operator.get("/webhook").await.is_nothing();
+    operator.get("/webhook").await.assert_not_found();
     operator.headers = vec![("authorization", format!("Bearer {TOKEN}"))];
     operator
         .get("/ui")

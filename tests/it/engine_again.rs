@@ -75,14 +75,17 @@ fn edit_plan(rig: &Rig, from: &str, to: &str) {
     }
 }
 
-fn is_answered_with(said: &str, number: u64) {
+fn assert_already_saved(report: &str, number: u64) {
     let first = format!(
         "✅ Already saved as [#{number}](https://github.test/{number}): the plan here has not \
          changed since, so it was not saved again.\n\n"
     );
-    assert!(said.starts_with(&first), "{said}");
-    assert!(said.contains("already_saved: true"), "{said}");
-    assert!(said.contains(&format!("plan_issue: {number}\n")), "{said}");
+    assert!(report.starts_with(&first), "{report}");
+    assert!(report.contains("already_saved: true"), "{report}");
+    assert!(
+        report.contains(&format!("plan_issue: {number}\n")),
+        "{report}"
+    );
 }
 
 #[tokio::test]
@@ -94,7 +97,7 @@ async fn a_second_command_is_answered_with_the_issue_that_exists() {
     for command in [Command::SavePlan, Command::SaveRawPlan] {
         let run = ask(&rig, command, &[], "").await;
         let said = ended(&rig, &run).await;
-        is_answered_with(&said, number);
+        assert_already_saved(&said, number);
         let how = format!(
             "To save it once more, comment `/{} again=yes`.\n",
             command.name()
@@ -116,7 +119,7 @@ async fn a_comment_and_a_label_at_once_save_once() {
     let number = plans(&rig)[0];
     assert_eq!(plans(&rig), [number]);
     assert!(ended(&rig, &runs[0]).await.contains("✅ Plan saved: ["));
-    is_answered_with(&ended(&rig, &runs[1]).await, number);
+    assert_already_saved(&ended(&rig, &runs[1]).await, number);
     rig.say(Command::Status).await;
     rig.settle().await;
     let status = rig.forge.own_bodies(HERE).pop().unwrap();
@@ -139,7 +142,7 @@ async fn again_saves_once_more_and_replaces_nothing() {
     // The newest one answers from now on.
     let run = ask(&rig, Command::SaveRawPlan, &[("author", "ada")], "x").await;
     let said = ended(&rig, &run).await;
-    is_answered_with(&said, saved[1]);
+    assert_already_saved(&said, saved[1]);
     let how = "comment `/save-raw-plan again=yes`, with the same options and guidance.";
     assert!(said.contains(how), "{said}");
 
@@ -192,7 +195,7 @@ async fn a_changed_text_is_saved_and_replaces_the_issue_before() {
     edit_plan(&rig, "Start three times", "Start twice");
     let run = label(&rig).await;
     let said = ended(&rig, &run).await;
-    is_answered_with(&said, old);
+    assert_already_saved(&said, old);
     let later = format!(
         "[#{new}](https://github.test/{new}) was saved from here later, and replaces it.\n"
     );
@@ -254,13 +257,13 @@ async fn an_issue_that_was_closed_or_deleted_does_not_count() {
         let new = *plans(&rig).last().unwrap();
         assert_ne!(new, number);
         let run = label(&rig).await;
-        is_answered_with(&ended(&rig, &run).await, new);
+        assert_already_saved(&ended(&rig, &run).await, new);
         // Opened again, the newest open one answers.
         if !deleted {
             change(&rig, number, |issue| issue.closed = false);
             change(&rig, new, |issue| issue.closed = true);
             let run = label(&rig).await;
-            is_answered_with(&ended(&rig, &run).await, number);
+            assert_already_saved(&ended(&rig, &run).await, number);
         }
     }
 }
@@ -281,7 +284,7 @@ async fn a_retry_sees_what_others_have_saved_since() {
     rig.settle().await;
     rig.say(Command::Retry).await;
     let said = ended(&rig, &run).await;
-    is_answered_with(&said, plans(&rig)[0]);
+    assert_already_saved(&said, plans(&rig)[0]);
     assert_eq!(plans(&rig).len(), 1);
 }
 
@@ -307,7 +310,7 @@ async fn no_agent_is_paid_for_a_plan_that_is_saved() {
     ended(&rig, &first).await;
     let number = plans(&rig)[0];
     let run = label(&rig).await;
-    is_answered_with(&ended(&rig, &run).await, number);
+    assert_already_saved(&ended(&rig, &run).await, number);
     assert_eq!(agent.prompts().len(), 1);
     // New guidance is a new request, and replaces nothing; the same guidance is not new.
     let run = ask(&rig, Command::SavePlan, &[], "keep the old endpoint").await;
@@ -316,7 +319,7 @@ async fn no_agent_is_paid_for_a_plan_that_is_saved() {
     assert_eq!(agent.prompts().len(), 2);
     let run = ask(&rig, Command::SavePlan, &[], "keep the old endpoint\r\n").await;
     let said = ended(&rig, &run).await;
-    is_answered_with(&said, guided);
+    assert_already_saved(&said, guided);
     let how = "comment `/save-plan again=yes`, with the same guidance.";
     assert!(said.contains(how), "{said}");
     assert_eq!(agent.prompts().len(), 2);
@@ -344,7 +347,7 @@ async fn a_fallback_answers_commands_that_came_before_it_and_is_replaced_by_late
     let said = ended(&rig, &first).await;
     assert!(said.contains("**not enriched**"), "{said}");
     let fallback = plans(&rig)[0];
-    is_answered_with(&ended(&rig, &second).await, fallback);
+    assert_already_saved(&ended(&rig, &second).await, fallback);
     later(&rig);
     let third = rig.say(Command::SavePlan).await;
     let said = ended(&rig, &third).await;
@@ -381,5 +384,5 @@ async fn a_plan_issue_that_github_does_not_show_yet_is_waited_for() {
         .unwrap()
         .issues
         .insert(number, hidden);
-    is_answered_with(&ended(&rig, &second).await, number);
+    assert_already_saved(&ended(&rig, &second).await, number);
 }

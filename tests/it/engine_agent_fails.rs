@@ -384,7 +384,7 @@ impl io::Write for Log {
 }
 
 #[tokio::test]
-async fn the_operator_is_told() {
+async fn failures_of_agents_are_logged() {
     let log = Log::default();
     let writer = log.clone();
     let lines = tracing_subscriber::fmt()

@@ -218,7 +218,7 @@ async fn an_agent_is_not_shown_a_strangers_plan_but_the_opening_text() {
     );
 }
 
-/// [`PLAN`] with text that invisible.
+/// [`PLAN`] with text that is invisible on GitHub.
 fn with_hidden() -> String {
     PLAN.replace(
         "2. Read the file",

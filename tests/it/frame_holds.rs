@@ -39,7 +39,7 @@ proptest! {
     }
 
     #[test]
-    fn twice_is_undone_twice(text in text()) {
+    fn what_is_neutralised_twice_is_restored_twice(text in text()) {
         let twice = neutralise(&neutralise(&text));
         prop_assert_eq!(restore(&restore(&twice)), text);
     }

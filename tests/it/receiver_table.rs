@@ -169,7 +169,7 @@ async fn every_command_of_a_comment_comes_with_its_text() {
 }
 
 #[tokio::test]
-async fn what_was_said_has_the_same_name_in_every_delivery_that_brings_it() {
+async fn the_same_comment_has_the_same_dedup_key_in_every_delivery() {
     let rig = start().await;
     let mut edit: Value = serde_json::from_str(CREATED).unwrap();
     edit["comment"]["body"] = json!("/save-plan other words");
@@ -178,17 +178,17 @@ async fn what_was_said_has_the_same_name_in_every_delivery_that_brings_it() {
         assert_eq!(got.status, 202);
     }
     let stored = rig.store.deliveries.lock().unwrap();
-    let said: Vec<&str> = stored
+    let keys: Vec<&str> = stored
         .iter()
         .map(|it| it.dedup_key.as_deref().unwrap())
         .collect();
     assert_ne!(stored[0].guid, stored[1].guid);
-    assert_eq!(said[0], said[1]);
-    assert_ne!(said[1], said[2]);
+    assert_eq!(keys[0], keys[1]);
+    assert_ne!(keys[1], keys[2]);
 }
 
 #[tokio::test]
-async fn commands_about_the_line_do_not_stand_in_it() {
+async fn commands_about_other_runs_wait_for_none() {
     let rig = start().await;
     let mut body: Value = serde_json::from_str(CREATED).unwrap();
     body["comment"]["body"] = json!("/plan-status\n\n/cancel\n\n/retry\n\n/plan-help");
@@ -205,9 +205,9 @@ async fn commands_about_the_line_do_not_stand_in_it() {
     assert!(stored[0].runs.iter().all(|run| run.place == "812340077#42"));
 }
 
-/// The run that asked stands in the line until it is answered.
+/// The run that asked is active until it is answered.
 #[tokio::test]
-async fn boxes_are_stored_when_they_are_sent_and_do_not_stand_in_the_line() {
+async fn ticked_boxes_are_stored_when_they_are_sent_and_wait_for_no_run() {
     let rig = start().await;
     let asked = asking();
     let chosen = asked.replacen("[ ]", "[x]", 1);

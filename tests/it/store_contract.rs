@@ -45,7 +45,7 @@ macro_rules! for_each_rule {
             accept::a_gone_installation_cancels_its_runs_once
             accept::a_removed_installation_does_not_block_the_runs_of_another
             accept::payloads_and_texts_survive_unchanged
-            accept::what_was_said_is_taken_once_whatever_the_delivery_id
+            accept::a_dedup_key_is_accepted_once_whatever_the_delivery_id
             accept::a_text_is_kept_once_and_handed_out_with_every_run
             asks::deferred_runs_come_last_and_one_at_a_time_in_an_installation
             asks::a_deferred_run_is_due_while_one_of_another_installation_is_running
@@ -74,14 +74,14 @@ macro_rules! for_each_rule {
             lease::attempts_and_fences_are_counted
             lease::writes_without_the_lease_are_refused
             lease::a_forged_lease_does_not_take_the_status_of_the_current_one
-            lease::heartbeats_extend_and_tell
+            lease::heartbeats_extend_leases_and_report_their_status
             lease::expired_leases_are_recovered
             lease::a_run_is_claimed_as_soon_as_nobody_acknowledges_it
             lease::release_gives_the_attempt_back
             messages::unfinished_runs_take_messages_in_order
             messages::a_message_wakes_a_waiting_run
             messages::a_run_told_after_its_claim_does_not_sleep
-            messages::parks_and_tells_that_meet_lose_nothing
+            messages::parks_and_messages_at_the_same_time_lose_nothing
             messages::a_run_put_back_in_line_keeps_its_messages
             overview::one_run_is_cancelled_in_every_unfinished_state
             overview::one_failed_or_cancelled_run_is_queued_again
@@ -92,7 +92,7 @@ macro_rules! for_each_rule {
             queue::cancel_reaches_every_earlier_run
             queue::a_cancel_that_meets_a_park_is_not_lost
             queue::a_failed_run_goes_back_in_line
-            queue::lists_and_numbers
+            queue::runs_are_listed_and_counted
             records::effects_are_new_tried_done
             records::progress_is_handed_to_the_next_attempt
             records::audit_is_kept_in_order

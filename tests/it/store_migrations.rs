@@ -53,8 +53,8 @@ macro_rules! with_agents {
     };
 }
 
-/// The name of what was said, at the delivery that brought it.
-macro_rules! with_said {
+/// The deduplication key of a delivery.
+macro_rules! with_dedup_key {
     () => {
         "UPDATE deliveries SET said = 'comment 1#1 7' WHERE id = 2;"
     };
@@ -116,17 +116,17 @@ macro_rules! with_inbox {
 const ROWS: [(i64, &str); 12] = [
     (1, two_runs!()),
     (2, concat!(two_runs!(), with_agents!())),
-    (3, concat!(two_runs!(), with_agents!(), with_said!())),
+    (3, concat!(two_runs!(), with_agents!(), with_dedup_key!())),
     (
         4,
-        concat!(two_runs!(), with_agents!(), with_said!(), with_asks!()),
+        concat!(two_runs!(), with_agents!(), with_dedup_key!(), with_asks!()),
     ),
     (
         5,
         concat!(
             two_runs!(),
             with_agents!(),
-            with_said!(),
+            with_dedup_key!(),
             with_asks!(),
             with_saved!(),
         ),
@@ -136,7 +136,7 @@ const ROWS: [(i64, &str); 12] = [
         concat!(
             two_runs!(),
             with_usage!(),
-            with_said!(),
+            with_dedup_key!(),
             with_asks!(),
             with_saved!(),
         ),
@@ -146,7 +146,7 @@ const ROWS: [(i64, &str); 12] = [
         concat!(
             two_runs!(),
             with_usage!(),
-            with_said!(),
+            with_dedup_key!(),
             with_asks!(),
             with_saved!(),
             with_missed!(),
@@ -158,7 +158,7 @@ const ROWS: [(i64, &str); 12] = [
         concat!(
             two_runs!(),
             with_usage!(),
-            with_said!(),
+            with_dedup_key!(),
             with_asks!(),
             with_saved!(),
             with_missed!(),
@@ -170,7 +170,7 @@ const ROWS: [(i64, &str); 12] = [
         concat!(
             two_runs!(),
             with_usage!(),
-            with_said!(),
+            with_dedup_key!(),
             with_asks!(),
             with_saved!(),
             with_missed!(),
@@ -182,7 +182,7 @@ const ROWS: [(i64, &str); 12] = [
         concat!(
             two_runs!(),
             with_usage!(),
-            with_said!(),
+            with_dedup_key!(),
             with_asks!(),
             with_saved!(),
             with_missed!(),
@@ -195,7 +195,7 @@ const ROWS: [(i64, &str); 12] = [
         concat!(
             two_runs!(),
             with_usage!(),
-            with_said!(),
+            with_dedup_key!(),
             with_asks!(),
             with_saved!(),
             with_missed!(),
@@ -208,7 +208,7 @@ const ROWS: [(i64, &str); 12] = [
         concat!(
             two_runs!(),
             with_usage!(),
-            with_said!(),
+            with_dedup_key!(),
             with_asks!(),
             "INSERT INTO saved VALUES (1, 'RUN0', '1#1', 1700000000000, 'aa', 'bb', 1, 9, 'https://github.com/o/r/issues/9', 8,
                                        'octocat', 'Search', 'search');

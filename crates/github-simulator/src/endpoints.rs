@@ -103,7 +103,7 @@ fn handle_repository(call: &mut RepositoryCall<'_>, path: &[&str]) -> ApiResult 
     match (call.request.method.as_str(), path) {
         ("GET", []) => repository::get(call),
         ("GET", ["collaborators"]) => repository::collaborators(call),
-        ("GET", ["collaborators", login]) => repository::is_collaborator(call, login),
+        ("GET", ["collaborators", login]) => repository::check_collaborator(call, login),
         ("GET", ["branches"]) => code::branches(call),
         ("GET", ["branches", name]) => code::branch(call, name),
         ("GET", ["collaborators", login, "permission"]) => repository::permission(call, login),

@@ -12,7 +12,7 @@ use super::report::{Report, split};
 use crate::adapters::agent::sandbox;
 use crate::adapters::http::Client;
 use crate::cli::Failure;
-use crate::cli::config::{leaky, readable, unprotected};
+use crate::cli::config::{network_warning, read_access_warning, sandbox_warning};
 use crate::config::Loaded;
 use crate::config::agent::AgentKind;
 
@@ -154,9 +154,9 @@ fn sandboxed(report: &mut Report, loaded: &Loaded) {
     let here = sandbox::active(agent.sandbox);
     let before = report.len();
     for found in [
-        unprotected(agent, &here),
-        readable(&loaded.config, &here),
-        leaky(loaded, &here),
+        sandbox_warning(agent, &here),
+        read_access_warning(&loaded.config, &here),
+        network_warning(loaded, &here),
     ] {
         let (text, is_error) = match found {
             Ok(None) => continue,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::adapters::project_folder::ProjectFolder;
 use crate::cli::Failure;
-use crate::cli::work::{Project, made};
+use crate::cli::work::{Project, open_or_create};
 use crate::engine::model::progress::Attached;
 use crate::engine::model::research::Research;
 use crate::engine::planner::{CONTEXT, PLAN, RESEARCH};
@@ -37,7 +37,7 @@ impl Target {
     ) -> Result<Self, Failure> {
         if let Some(given) = given {
             return Ok(Self {
-                folder: made(given)?,
+                folder: open_or_create(given)?,
                 within: String::new(),
                 shown: given.to_owned(),
             });

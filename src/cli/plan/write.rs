@@ -16,7 +16,7 @@ use crate::cli::work::progress::Progress;
 use crate::cli::work::run_state::{Begun, Run, hash};
 use crate::cli::work::topics::{self, Researchers};
 use crate::cli::work::{
-    AGENT, Done, EXIT_CODES, Project, Where, agent, dollars, listen, note_on_stderr,
+    AGENT, Done, EXIT_CODES, Project, Where, agent, dollars, note_on_stderr, stop_on_signal,
 };
 use crate::cli::{Failure, block_on};
 use crate::engine::agent::Agent;
@@ -179,7 +179,7 @@ impl Write {
             target,
             model,
         } = prepared;
-        let stop = listen();
+        let stop = stop_on_signal();
         let specification = &spec.specification;
         let asked_for = [&specification.title, specification.text(), &self.guidance];
         let content = hash(

@@ -128,7 +128,7 @@ impl Researchers<'_> {
             settings: settings(self.project),
         };
         let spent = research.topics.iter().map(|topic| topic.spent.cost);
-        let mut desk = AtTerminal {
+        let mut host = AtTerminal {
             with: self,
             run,
             before: spent.collect(),
@@ -136,7 +136,7 @@ impl Researchers<'_> {
             writes,
         };
         loop {
-            match research::work(&mut research, &team, &mut desk, stop).await {
+            match research::work(&mut research, &team, &mut host, stop).await {
                 Ok(()) => break,
                 Err(StepError::Wait { until, why }) => {
                     self.progress.say(&why);
@@ -148,12 +148,12 @@ impl Researchers<'_> {
                     }
                 }
                 Err(error) => {
-                    desk.save_progress(&research).map_err(Failure::Failed)?;
+                    host.save_progress(&research).map_err(Failure::Failed)?;
                     return Err(failed(error, REMEDY));
                 }
             }
         }
-        desk.save_progress(&research).map_err(Failure::Failed)?;
+        host.save_progress(&research).map_err(Failure::Failed)?;
         if stop.token().is_cancelled() {
             return Err(stopped());
         }

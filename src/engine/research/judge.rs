@@ -33,28 +33,28 @@ pub(super) struct Judging {
 
 impl Judging {
     /// Returns the topic updated with the result of a try.
-    pub(super) fn take(&self, mut topic: Topic, came: &Report) -> Topic {
+    pub(super) fn judge(&self, mut topic: Topic, result: &Report) -> Topic {
         topic.at_work = false;
         topic.reserved = 0;
-        topic.spent.add(&came.spent);
-        topic.redacted = topic.redacted.saturating_add(came.redacted);
-        if matches!(came.ending, Ending::Cancelled) {
+        topic.spent.add(&result.spent);
+        topic.redacted = topic.redacted.saturating_add(result.redacted);
+        if matches!(result.ending, Ending::Cancelled) {
             // The run was stopped, not the topic: this try is repeated when the run continues.
             return topic;
         }
-        if planner::obeyed(&self.canary, came, &[]) {
+        if planner::obeyed(&self.canary, result, &[]) {
             // Use nothing of the result, because it may have been written by the author of the
             // injected text.
             topic.draft = None;
             fail(&mut topic, sentences::OBEYED.to_owned());
             return topic;
         }
-        let finished = matches!(came.ending, Ending::Success { .. } | Ending::NoResult);
-        if finished && look(&mut topic, came) {
+        let finished = matches!(result.ending, Ending::Success { .. } | Ending::NoResult);
+        if finished && accept_if_found(&mut topic, result) {
             return topic;
         }
-        keep_draft(&mut topic, came);
-        match class(&came.ending) {
+        keep_draft(&mut topic, result);
+        match class(&result.ending) {
             ErrorClass::Transient => {
                 topic.faults += 1;
                 clear(&mut topic);
@@ -62,17 +62,17 @@ impl Judging {
                     let wait = self.settings.wait(topic.faults, self.chance);
                     topic.not_before = Some(self.now.plus(wait));
                 } else {
-                    self.finish_without_report(&mut topic, sentences::ended(&came.ending));
+                    self.finish_without_report(&mut topic, sentences::ended(&result.ending));
                 }
             }
             ErrorClass::Fatal | ErrorClass::SessionExpired if !finished => {
-                self.finish_without_report(&mut topic, sentences::ended(&came.ending));
+                self.finish_without_report(&mut topic, sentences::ended(&result.ending));
             }
             _ => {
                 topic.tries += 1;
                 topic.not_before = None;
                 if !finished {
-                    set_complaint(&mut topic, sentences::ended(&came.ending));
+                    set_complaint(&mut topic, sentences::ended(&result.ending));
                 }
                 if topic.tries
                     >= self
@@ -112,10 +112,10 @@ impl Judging {
     }
 }
 
-/// Looks for the report in all places where it may be, and returns whether it was found. If not,
-/// the topic's complaints describe the problems.
-fn look(topic: &mut Topic, came: &Report) -> bool {
-    let own = came.files.iter().find(|file| file.path == topic.file);
+/// Looks for the report in all places where it may be, and accepts it. Returns whether it was found;
+/// if not, the topic's complaints describe the problems.
+fn accept_if_found(topic: &mut Topic, result: &Report) -> bool {
+    let own = result.files.iter().find(|file| file.path == topic.file);
     if let Some(file) = own {
         let found = checked(&file.text);
         if found.complaints.is_empty() {
@@ -132,7 +132,7 @@ fn look(topic: &mut Topic, came: &Report) -> bool {
     }
     // A text far above the size limit cannot be a report, so it is not parsed.
     let may_be = |text: &str| text.len() <= 8 * report::MAX_REPORT_CHARS;
-    let elsewhere = came
+    let elsewhere = result
         .files
         .iter()
         .filter(|file| file.path != topic.file && may_be(&file.text));
@@ -145,7 +145,7 @@ fn look(topic: &mut Topic, came: &Report) -> bool {
         }
         topic.draft = longer(topic.draft.take(), &found.text);
     }
-    for Wrote { path, text, ok } in came.wrote.iter().rev() {
+    for Wrote { path, text, ok } in result.wrote.iter().rev() {
         if *ok != Some(true) || !may_be(text) {
             continue;
         }
@@ -157,7 +157,7 @@ fn look(topic: &mut Topic, came: &Report) -> bool {
         }
     }
     if own.is_none() {
-        let why = missing(topic, came);
+        let why = missing(topic, result);
         set_complaint(topic, why);
     }
     false
@@ -192,34 +192,34 @@ fn accept(topic: &mut Topic, state: TopicState, text: String, note: Option<Strin
 }
 
 /// Returns the most likely reason why the file does not exist.
-fn missing(topic: &Topic, came: &Report) -> String {
-    let denials = match &came.ending {
+fn missing(topic: &Topic, result: &Report) -> String {
+    let denials = match &result.ending {
         Ending::Success { denials, .. } => *denials,
         _ => 0,
     };
-    let claimed = came
+    let claimed = result
         .texts
         .iter()
         .any(|text| text.contains("REPORT_CREATED"));
-    let tried: Vec<&Wrote> = came.wrote.iter().collect();
+    let tried: Vec<&Wrote> = result.wrote.iter().collect();
     let why = match tried.last() {
         Some(wrote) if wrote.ok == Some(false) => sentences::Missing::WriteFailed(&wrote.path),
         Some(wrote) => sentences::Missing::WroteAway(&wrote.path),
         None if denials > 0 => sentences::Missing::Denied(denials),
         None if claimed => sentences::Missing::ClaimedOnly,
-        None if came.spent.tools == 0 => sentences::Missing::NoToolUsed,
+        None if result.spent.tools == 0 => sentences::Missing::NoToolUsed,
         None => sentences::Missing::NeverWritten,
     };
     sentences::missing(&topic.file, &why)
 }
 
 /// Keeps the longest text found so far as a draft, for the case that no report is written.
-fn keep_draft(topic: &mut Topic, came: &Report) {
-    let files = came.files.iter().map(|file| file.text.as_str());
+fn keep_draft(topic: &mut Topic, result: &Report) {
+    let files = result.files.iter().map(|file| file.text.as_str());
     // The final text, or all texts if the turn was cut short.
-    let said = match &came.ending {
+    let said = match &result.ending {
         Ending::Success { text, .. } => text.clone(),
-        _ => came.texts.join("\n\n"),
+        _ => result.texts.join("\n\n"),
     };
     let mut draft = topic.draft.take();
     for text in files.chain([said.as_str()]) {

@@ -83,13 +83,13 @@ pub fn ready(research: &Research, team: &ResearchDeps) -> Result<(), StepError> 
 /// Works until every topic is finished. Finished topics are not changed.
 ///
 /// # Errors
-/// Returns [`StepError::Wait`] as [`ready`] does, [`StepError::Cancelled`], and errors of the desk.
+/// Returns [`StepError::Wait`] as [`ready`] does, [`StepError::Cancelled`], and errors of `host`.
 /// Running turns are awaited first (and cancelled if the run was asked to stop), and their results
 /// are saved, because they have been paid for.
 pub async fn work(
     research: &mut Research,
     team: &ResearchDeps,
-    desk: &mut dyn ResearchHost,
+    host: &mut dyn ResearchHost,
     stop: &StopFlag,
 ) -> Result<(), StepError> {
     research.end_impossible_waits(team.clock.now(), team.settings.longest_wait());
@@ -107,7 +107,7 @@ pub async fn work(
         let mut crew = TopicRunner {
             research,
             team,
-            desk: &mut *desk,
+            host: &mut *host,
             stop,
             running: JoinSet::new(),
             showing: None,
@@ -128,7 +128,7 @@ pub async fn work(
 struct TopicRunner<'w> {
     research: &'w mut Research,
     team: &'w ResearchDeps,
-    desk: &'w mut dyn ResearchHost,
+    host: &'w mut dyn ResearchHost,
     stop: &'w StopFlag,
     running: JoinSet<(usize, Report)>,
     showing: Option<BoxFuture<'static, ()>>,
@@ -157,7 +157,7 @@ impl TopicRunner<'_> {
             }
             if self.showing.is_none() && !self.changed.is_empty() {
                 let changed = std::mem::take(&mut self.changed);
-                self.showing = Some(self.desk.show(self.research, &changed));
+                self.showing = Some(self.host.show(self.research, &changed));
             }
             let ended = tokio::select! {
                 biased;
@@ -169,7 +169,7 @@ impl TopicRunner<'_> {
             };
             match ended {
                 None => return over,
-                Some(Ok((at, came))) => self.take(at, came).await?,
+                Some(Ok((at, result))) => self.judge(at, result).await?,
                 Some(Err(error)) => {
                     let why = format!("A turn of the agent ended early: {error}");
                     over = over.and(Err(StepError::Failed(failures::internal(&why))));
@@ -179,11 +179,11 @@ impl TopicRunner<'_> {
     }
 
     /// Judges the result of a turn and saves it.
-    async fn take(&mut self, at: usize, came: Report) -> Result<(), StepError> {
+    async fn judge(&mut self, at: usize, result: Report) -> Result<(), StepError> {
         let Some(topic) = self.research.topics.get(at).cloned() else {
             return Ok(());
         };
-        let spent = came.spent;
+        let spent = result.spent;
         let judging = judge::Judging {
             canary: self.research.canary.clone(),
             settings: self.team.settings.clone(),
@@ -192,14 +192,14 @@ impl TopicRunner<'_> {
             agent: self.team.agent.about().name,
         };
         // Judging can read files of a million bytes, so it runs on a blocking thread.
-        let judged = tokio::task::spawn_blocking(move || judging.take(topic, &came)).await;
+        let judged = tokio::task::spawn_blocking(move || judging.judge(topic, &result)).await;
         let judged = judged.map_err(|error| {
             let why = format!("A report could not be judged: {error}");
             StepError::Failed(failures::internal(&why))
         })?;
         self.research.topics[at] = judged;
         self.changed.insert(at);
-        self.desk.ended(self.research, at, &spent).await
+        self.host.ended(self.research, at, &spent).await
     }
 
     async fn begin(&mut self, at: usize) -> Result<(), StepError> {
@@ -212,7 +212,7 @@ impl TopicRunner<'_> {
         topic.at_work = true;
         topic.reserved = 0;
         topic.not_before = None;
-        let task = match self.desk.begin(self.research, at).await {
+        let task = match self.host.begin(self.research, at).await {
             Ok(task) => task,
             Err(stop) => {
                 // The turn has not started, so restore the topic.

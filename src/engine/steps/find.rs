@@ -78,7 +78,7 @@ async fn trust(context: &Context, scan: &Scan, thread: &Conversation) -> Result<
     let forge = context.effects.forge.as_ref();
     let mut writers = HashSet::new();
     for author in scan.authors(thread) {
-        if writes(forge, &trigger.place.repo, &author).await? {
+        if has_write_permission(forge, &trigger.place.repo, &author).await? {
             writers.insert(author.id);
         }
     }
@@ -87,7 +87,11 @@ async fn trust(context: &Context, scan: &Scan, thread: &Conversation) -> Result<
 
 /// Returns whether the account has write permission. Compares the account id, because a login can
 /// be given up and taken by someone else.
-async fn writes(forge: &dyn Forge, repo: &Repo, account: &Actor) -> Result<bool, StepError> {
+async fn has_write_permission(
+    forge: &dyn Forge,
+    repo: &Repo,
+    account: &Actor,
+) -> Result<bool, StepError> {
     let access = forge.access(repo, &account.login).await?;
     let has = access.permission.filter(|_| access.user_id == account.id);
     Ok(has.is_some_and(|has| has >= Permission::Write))

@@ -242,7 +242,7 @@ async fn write_once(context: &mut Context, stage: &str, body: &str) -> Result<()
 
 /// Writes a progress message to the status comment. Because a newer message follows, an edit that
 /// GitHub refuses is skipped; if nothing can be posted, the run continues without a status comment.
-async fn tell(context: &mut Context, stage: &str, body: &str) -> Result<(), StepError> {
+async fn write_progress(context: &mut Context, stage: &str, body: &str) -> Result<(), StepError> {
     if context.progress.unheard.is_some() {
         return Ok(());
     }
@@ -301,7 +301,7 @@ pub async fn queued(
     waits: Option<&str>,
 ) -> Result<(), StepError> {
     let body = messages::queued(&context.trigger, context.run(), ahead, waits);
-    tell(context, "queued", &body).await
+    write_progress(context, "queued", &body).await
 }
 
 /// Shows the current step in the status comment, unless it was written less than `EDIT_GAP` ago.
@@ -322,7 +322,7 @@ pub async fn step(context: &mut Context, step: &str) -> Result<(), StepError> {
     }
     let body = messages::working(&context.trigger, context.run(), step);
     let stage = format!("step-{}", step.split_whitespace().next().unwrap_or("next"));
-    tell(context, &stage, &body).await
+    write_progress(context, &stage, &body).await
 }
 
 /// Shows the agent's progress in the status comment, if there is one. The edit is not recorded,
@@ -462,14 +462,14 @@ async fn finish(context: &mut Context, body: &str) -> Result<(), StepError> {
             if error.is_refusal() && context.again_at(&error).is_none() =>
         {
             record_cannot_comment(context, &error).await?;
-            elsewhere(context, body).await
+            report_on_plan_issue(context, body).await
         }
         done => done,
     }
 }
 
 /// Posts a report on the plan issue, because the conversation cannot be written to.
-async fn elsewhere(context: &Context, body: &str) -> Result<(), StepError> {
+async fn report_on_plan_issue(context: &Context, body: &str) -> Result<(), StepError> {
     let Some(saved) = &context.progress.saved else {
         return Ok(());
     };
@@ -625,7 +625,7 @@ pub(in crate::engine) async fn close(
     reaction: Reaction,
 ) -> Result<(), StepError> {
     match swap(context, reaction).await {
-        Err(StepError::Forge(error)) if given_up(context, &error) => {
+        Err(StepError::Forge(error)) if is_given_up(context, &error) => {
             tracing::warn!(run.id = %context.run(), error = %error, "the closing reaction is left out");
             Ok(())
         }
@@ -633,7 +633,7 @@ pub(in crate::engine) async fn close(
     }
 }
 
-fn given_up(context: &Context, error: &ForgeError) -> bool {
+fn is_given_up(context: &Context, error: &ForgeError) -> bool {
     let failed = context.progress.outage.map_or(0, |(_, faults)| faults);
     !matches!(error, ForgeError::Limited { .. }) && failed >= REACTION_TRIES
 }

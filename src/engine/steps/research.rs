@@ -81,12 +81,12 @@ pub(in crate::engine) async fn research(
     if research.is_open() {
         let inline = documents(context, agent, &mut research).await?;
         repository::provide(context).await?;
-        let mut desk = OnGitHub {
+        let mut host = OnGitHub {
             context,
             inline: &inline,
             writes: agent.about().writes,
         };
-        let worked = research::work(&mut research, &team, &mut desk, stop).await;
+        let worked = research::work(&mut research, &team, &mut host, stop).await;
         context.progress.research = Some(research.clone());
         context.remember().await?;
         worked?;
@@ -181,7 +181,7 @@ async fn finish(context: &mut Context, research: &Research) -> Result<(), StepEr
                 .effects
                 .edit_comment(&key, &home.repo, moved, &made_by, &body)
                 .await;
-            gone_is_fine(edited)?;
+            ignore_deleted_comment(edited)?;
         }
     }
     Ok(())
@@ -208,7 +208,7 @@ pub(super) async fn stopped(context: &mut Context) -> Result<(), StepError> {
 }
 
 /// Ignores that a comment was deleted, because the report remains with the run.
-fn gone_is_fine(edited: Result<(), StepError>) -> Result<(), StepError> {
+fn ignore_deleted_comment(edited: Result<(), StepError>) -> Result<(), StepError> {
     match edited {
         Err(StepError::Forge(ForgeError::NotFound { .. })) => Ok(()),
         done => done,
@@ -322,15 +322,15 @@ impl ResearchHost for OnGitHub<'_> {
                 let edited = effects
                     .edit_unrecorded(&repo, comment, &made_by, &body)
                     .await;
-                not_now(edited);
+                log_failed_edit(edited);
             }
-            not_now(summary.await);
+            log_failed_edit(summary.await);
         })
     }
 }
 
 /// Logs a failed progress edit, which the final report makes up for.
-fn not_now(edited: Result<(), StepError>) {
+fn log_failed_edit(edited: Result<(), StepError>) {
     if let Err(stop) = edited {
         tracing::debug!(error = %stop, "the progress of research was not shown");
     }

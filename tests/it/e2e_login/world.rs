@@ -307,9 +307,9 @@ impl Got {
         assert!(self.text.contains(text), "{}", self.text);
     }
 
-    /// Checks that it is that of a path that does not exist.
+    /// Checks that the response is that of a path that does not exist.
     #[track_caller]
-    pub(crate) fn is_nothing(&self) {
+    pub(crate) fn assert_not_found(&self) {
         assert_eq!(self.status, 404);
         assert_eq!(self.text, "nothing here\n");
     }

@@ -198,17 +198,17 @@ pub(crate) async fn payloads_and_texts_survive_unchanged(store: &dyn Store) {
     );
 }
 
-pub(crate) async fn what_was_said_is_taken_once_whatever_the_delivery_id(store: &dyn Store) {
-    let saying = |guid: &str, said: &str| NewDelivery {
-        dedup_key: Some(said.into()),
+pub(crate) async fn a_dedup_key_is_accepted_once_whatever_the_delivery_id(store: &dyn Store) {
+    let with_key = |guid: &str, key: &str| NewDelivery {
+        dedup_key: Some(key.into()),
         ..delivery(guid, 0, vec![new_run(1, 1)])
     };
-    let outcomes = join_all((0..20).map(|n| store.accept(saying(&format!("g{n}"), "a"))));
+    let outcomes = join_all((0..20).map(|n| store.accept(with_key(&format!("g{n}"), "a"))));
     let outcomes: Vec<_> = outcomes.await.into_iter().map(Result::unwrap).collect();
     let new = outcomes.iter().filter(|o| **o == Accepted::New).count();
     assert_eq!((new, outcomes.len()), (1, 20));
     assert_eq!(
-        store.accept(saying("other", "b")).await.unwrap(),
+        store.accept(with_key("other", "b")).await.unwrap(),
         Accepted::New
     );
     assert_eq!(store.recent_runs(10).await.unwrap().len(), 2);
@@ -217,10 +217,10 @@ pub(crate) async fn what_was_said_is_taken_once_whatever_the_delivery_id(store: 
     let claimed = must_claim(store, 1).await;
     let guid = claimed.guid.clone();
     finish(store, &claimed, failed(), 2).await;
-    let copy = saying("copy", "a");
+    let copy = with_key("copy", "a");
     assert_eq!(store.accept(copy).await.unwrap(), Accepted::Duplicate);
     assert_eq!(state(store, &claimed.lease.run).await, State::Failed);
-    let again = saying(&guid, "a");
+    let again = with_key(&guid, "a");
     assert_eq!(store.accept(again).await.unwrap(), Accepted::Requeued);
 }
 

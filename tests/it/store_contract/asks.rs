@@ -40,7 +40,7 @@ fn ask(actor: u64, comment: u64) -> CommandRequest {
     }
 }
 
-/// The lease of a new run, which is none of a place's line.
+/// Returns the lease of a new run that is not serial.
 async fn leased(store: &dyn Store, ms: i64) -> Lease {
     let mut run = new_run(1, 1);
     run.serial = None;
@@ -49,7 +49,7 @@ async fn leased(store: &dyn Store, ms: i64) -> Lease {
     must_claim(store, ms).await.lease
 }
 
-/// What becomes of the command of a new run; the run is at an end then.
+/// Returns the decision about the command of a new run, which is finished afterwards.
 async fn heard(
     store: &dyn Store,
     ask: &CommandRequest,

@@ -51,7 +51,7 @@ pub(crate) async fn writes_without_the_lease_are_refused(store: &dyn Store) {
     assert_eq!(text, "run 01J is no longer leased by this worker");
 }
 
-pub(crate) async fn heartbeats_extend_and_tell(store: &dyn Store) {
+pub(crate) async fn heartbeats_extend_leases_and_report_their_status(store: &dyn Store) {
     add(store, "a", 0, new_run(1, 1)).await;
     add(store, "b", 1, new_run(1, 1)).await;
     let after = add(store, "c", 2, new_run(1, 1)).await;

@@ -94,7 +94,7 @@ pub(crate) async fn a_run_told_after_its_claim_does_not_sleep(store: &dyn Store)
 }
 
 /// The clock stands long before every park ends: only messages make the run claimable again.
-pub(crate) async fn parks_and_tells_that_meet_lose_nothing(store: &dyn Store) {
+pub(crate) async fn parks_and_messages_at_the_same_time_lose_nothing(store: &dyn Store) {
     let id = add(store, "a", 0, new_run(1, 1)).await;
     let later = park(3_600_000, false);
     for n in 0..200_usize {

@@ -137,7 +137,7 @@ pub(crate) async fn a_failed_run_goes_back_in_line(store: &dyn Store) {
     assert_eq!(state(store, &old).await, State::Ready, "nobody is ahead");
 }
 
-pub(crate) async fn lists_and_numbers(store: &dyn Store) {
+pub(crate) async fn runs_are_listed_and_counted(store: &dyn Store) {
     assert_eq!(store.counts().await.unwrap(), QueueCounts::default());
     assert!(store.run(&RunId::new()).await.unwrap().is_none());
     assert_eq!(ahead_of(store, &RunId::new()).await, 0);

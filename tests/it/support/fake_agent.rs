@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 /// The documents given to a run.
-type PromptInput = (RunId, Vec<Document>);
+type GivenDocuments = (RunId, Vec<Document>);
 
 /// The behaviour of one turn.
 pub(crate) enum Act {
@@ -42,7 +42,7 @@ pub(crate) struct FakeAgent {
     script: Arc<Mutex<VecDeque<Act>>>,
     decide: Option<Arc<Decide>>,
     /// Documents that were given to runs.
-    pub(crate) given: Arc<Mutex<Vec<PromptInput>>>,
+    pub(crate) given: Arc<Mutex<Vec<GivenDocuments>>>,
     pub(crate) tasks: Arc<Mutex<Vec<Task>>>,
     pub(crate) forgotten: Arc<Mutex<Vec<RunId>>>,
     pub(crate) begun: Arc<Notify>,

@@ -50,7 +50,7 @@ pub(super) fn collaborators(call: &RepositoryCall<'_>) -> ApiResult {
 }
 
 /// `GET …/collaborators/{username}`: 204 or 404.
-pub(super) fn is_collaborator(call: &RepositoryCall<'_>, login: &str) -> ApiResult {
+pub(super) fn check_collaborator(call: &RepositoryCall<'_>, login: &str) -> ApiResult {
     require_push(call)?;
     let user = call.state.user(login);
     let user = user.ok_or_else(ApiResponse::not_found_without_body)?;

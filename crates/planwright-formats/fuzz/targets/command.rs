@@ -1,4 +1,4 @@
-//! Commands: what is said stands in the comment, what is not said remains byte for byte.
+//! Commands: what is parsed is text of the comment, and a comment without commands is left unchanged.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

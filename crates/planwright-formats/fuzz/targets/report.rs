@@ -1,5 +1,5 @@
-//! Reports: what is read of any text is bounded and is the text's, complaints name lines that there
-//! are, a stand-in for a report is known as one, names of files are harmless.
+//! Reports: what is extracted is bounded, complaints name lines that exist, a replacement for a report
+//! is recognised as one, and file names are harmless.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Specifications: what is real of a text is a part of it and is all there is to find in it; names
-//! are names again.
+//! Specifications: what is extracted is part of the text, and slugs and names that were made valid stay
+//! as they are.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
