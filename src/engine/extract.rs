@@ -1,7 +1,7 @@
 //! Selects the plan in a conversation without an agent and without I/O.
 //!
 //! 1. [`scan`] reads the posts and finds the parts of each post that could be a plan
-//!    (`extract/region.rs`, `bounds.rs`). It rates the structure of a text independently of its
+//!    (`extract/found.rs`, `region.rs`, `bounds.rs`). It rates the structure of a text independently of its
 //!    language (`series.rs`, `score.rs`) and joins multi-part plans (`multipart.rs`).
 //! 2. [`Scan::authors`] returns the accounts whose role has to be queried, and [`Trust`] defines
 //!    whose plans are considered.
@@ -49,12 +49,12 @@ mod talk;
 pub(crate) mod tests;
 mod trust;
 
-use crate::engine::model::candidate::{Candidate, Source, Unconfirmed};
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use thiserror::Error;
 
+use crate::engine::model::candidate::{Candidate, Source, Unconfirmed};
 use crate::engine::model::conversation::Conversation;
 use crate::engine::model::trigger::{Actor, Origin, Trigger};
 use crate::formats::command::{Pointer, read_options, without_commands};
@@ -280,7 +280,7 @@ pub fn scan(thread: &Conversation, trigger: &Trigger) -> Scan {
             let author = post.author.as_ref();
             let mut plans = in_post(&post.body, &elements, post.id);
             // Whoever refers to a post has a plan in mind that is long enough to be saved.
-            if pointer.is_some() && !plans.is_empty() && plans.iter().all(Found::is_short) {
+            if pointer.is_some() && !plans.is_empty() && plans.iter().all(Found::is_short_section) {
                 plans = vec![whole_post(&post.body, post.id)];
             }
             found.extend(

@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stored_model_decides_as_before() {
+    fn a_stored_model_is_read_as_it_was() {
         let trained = model();
         assert_eq!(trained.as_bytes().len(), 4 + 3 * BUCKETS);
         let stored = Model::from_bytes(trained.as_bytes().to_vec(), 3).unwrap();

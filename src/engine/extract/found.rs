@@ -71,9 +71,10 @@ impl Found {
         }
     }
 
-    /// Whether the text is too short to be saved.
-    pub(super) fn is_short(&self) -> bool {
-        Length::of(&self.candidate.text).is_below(MIN_PLAN_CHARS)
+    /// Whether the text is only a part of its post, and too short to be saved.
+    pub(super) fn is_short_section(&self) -> bool {
+        matches!(self.candidate.source, Source::Section { .. })
+            && Length::of(&self.candidate.text).is_below(MIN_PLAN_CHARS)
     }
 
     /// Returns the text with the paragraph that announces it.

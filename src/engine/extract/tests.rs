@@ -17,7 +17,8 @@ use super::*;
 use crate::engine::model::conversation::{Post, Reactions};
 use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::{Actor, IssueRef, Repo};
-use crate::formats::command::Command;
+use crate::formats::block;
+use crate::formats::command::{Command, RawOption};
 use crate::formats::thread_file;
 use chrono::DateTime;
 use text_classifier::Features;
@@ -425,6 +426,31 @@ fn a_person_may_quote_a_marker_of_the_bot_within_a_plan() {
     thread.posts[2].author = Some(actor("other[bot]"));
     let found = chosen(&thread, &trigger).unwrap();
     assert_eq!(found.source, Source::Whole { post: Some(1) });
+}
+
+#[test]
+fn a_post_that_is_pointed_to_is_saved_whole_if_its_plan_is_too_short() {
+    let short = "1. Write the rows one by one\n2. Offer the file on the page";
+    let long = format!("{short}\n3. Describe the format of the file and its limits in the manual");
+    let about = "The report is built in memory, and the process is killed for the large ones. \
+                 This has been known since spring, and nobody found the time to look into it.";
+    let chat = |plan: &str| format!("## What happens\n\n{about}\n\n## Plan\n\n{plan}");
+    for (body, whole) in [
+        (chat(short), true),
+        (chat(&long), false),
+        (format!("{about}\n\n{}", block::plan_body(short)), false),
+    ] {
+        let (mut thread, mut trigger) = conversation(&fixture("plan-in-opening-text"));
+        thread.posts[0].body.clone_from(&body);
+        trigger.options = vec![RawOption {
+            name: "from".to_owned(),
+            value: "opening".to_owned(),
+        }];
+        let search = candidates(&thread, &trigger);
+        let source = &search.candidates[0].source;
+        let is_whole = matches!(source, Source::Whole { .. });
+        assert_eq!(is_whole, whole, "{source:?}\n{body}");
+    }
 }
 
 /// Returns all candidates in one text, best first.
