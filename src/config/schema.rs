@@ -10,7 +10,7 @@ use super::{GitHub, Log, Server, Store, Web, Webhook};
 use crate::engine::settings::{
     AgentSettings, CheckSettings, ErkSettings, ExtractSettings, LateSettings, OutsiderSettings,
     PublishSettings, ReportSettings, RepositorySettings, ResearchSettings, ResourceLimits,
-    ScanSettings, Settings, SourceSettings, SweepSettings, WorkerSettings,
+    ScanSettings, SourceSettings, SweepSettings, WorkerSettings, labels,
 };
 use crate::setting::{Section, Setting};
 
@@ -30,7 +30,7 @@ pub fn sections() -> [Section; 23] {
         ScanSettings::SECTION,
         LateSettings::SECTION,
         WorkerSettings::SECTION,
-        Settings::labels_section(),
+        labels::section(),
         CheckSettings::SECTION,
         ExtractSettings::SECTION,
         OutsiderSettings::SECTION,
@@ -166,6 +166,7 @@ mod tests {
     use super::super::layers::{Sources, merge};
     use super::super::{Config, rules};
     use super::*;
+    use crate::engine::settings::Settings;
 
     #[test]
     fn every_default_has_the_type_and_the_range_of_its_setting() {

@@ -1,36 +1,35 @@
 //! Settings of the engine, which the operator can configure. The sections of the configuration that
 //! only the program uses are declared in `config`.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer};
 
-use crate::engine::model::agent::{Limits, Micros};
 use crate::engine::model::time::Millis;
-use crate::engine::model::trigger::Repo;
-use crate::engine::store::{AnswerLimits, Budget, ClaimLimits};
+use crate::engine::store::AnswerLimits;
 use crate::formats::block::PlanForm;
-use crate::formats::command::{Command, REGISTRY};
+use crate::formats::command::Command;
 use crate::formats::erk::Version;
 use crate::setting::Rule::{
-    Boolean, Dollars, ErkVersion, FileNames, HostNames, Integer, Line, NextSteps as Steps, OneOf,
-    OptionalPath,
+    Boolean, ErkVersion, FileNames, HostNames, Integer, Line, NextSteps as Steps, OneOf,
 };
-use crate::setting::{
-    Section, Setting, dollars, hours, limit, list, megabytes, minutes, optional, seconds, settings,
-};
+use crate::setting::{list, megabytes, minutes, seconds, settings};
 
+mod agent;
 pub mod hosts;
 mod intake;
+pub mod labels;
+mod prompts;
 mod repository;
 mod resources;
+mod worker;
 
+pub use self::agent::{AgentSettings, NetworkMode, OutputFormat, SandboxMode};
 pub use self::intake::{LateSettings, ScanSettings, SweepSettings};
+pub use self::prompts::{OwnPrompts, Prompts, Role};
 pub use self::repository::{Instructions, RepositorySettings};
 pub use self::resources::ResourceLimits;
+pub use self::worker::{Backoff, WorkerSettings};
 
 /// The settings of the engine. Each field is a section of the configuration file unless it says
 /// otherwise.
@@ -45,7 +44,7 @@ pub struct Settings {
     /// Commands that are found late.
     pub late: LateSettings,
     /// The labels that start a command.
-    #[serde(deserialize_with = "labels")]
+    #[serde(deserialize_with = "labels::deserialize")]
     pub labels: Vec<(Command, String)>,
     /// Checks of action plans.
     pub check: CheckSettings,
@@ -78,7 +77,7 @@ impl Default for Settings {
             sweep: SweepSettings::default(),
             scan: ScanSettings::default(),
             late: LateSettings::default(),
-            labels: default_labels()
+            labels: labels::defaults()
                 .map(|(command, label)| (command, label.to_owned()))
                 .collect(),
             check: CheckSettings::default(),
@@ -95,90 +94,6 @@ impl Default for Settings {
     }
 }
 
-settings! {
-    /// How runs are executed and retried.
-    pub struct WorkerSettings in "worker" {
-        /// Maximum number of runs that are executed at the same time.
-        concurrency: usize = 8, Integer(1, 256, "runs");
-        /// Maximum number of runs of one installation that are executed at the same time, by all
-        /// processes that share the database; 0 for no limit.
-        per_installation: Option<u64> as "limit" = 0, Integer(0, 10_000, "runs");
-        /// Maximum number of runs of one repository that are executed at the same time; 0 for no
-        /// limit.
-        per_repository: Option<u64> as "limit" = 0, Integer(0, 10_000, "runs");
-        /// Duration of the lease on a run, in seconds. It is renewed at a third of it; a run whose
-        /// lease has expired is executed again.
-        lease("lease_seconds"): Duration as "seconds" = 30, Integer(5, 3_600, "seconds");
-        /// Maximum number of attempts of a run that end without a result. After that, the run is
-        /// assumed to crash the process and fails.
-        max_attempts: u32 = 5, Integer(1, 100, "attempts");
-        /// Delay after the first temporary fault of GitHub or the agent, in seconds. It doubles
-        /// with each fault.
-        backoff("backoff_seconds"): Duration as "seconds" = 5, Integer(1, 3_600, "seconds");
-        /// Maximum delay between two attempts, in seconds.
-        max_backoff("max_backoff_seconds"): Duration as "seconds" = 300, Integer(1, 86_400, "seconds");
-        /// Duration of continuous temporary faults after which a run fails, in hours.
-        give_up_after("give_up_after_hours"): Duration as "hours" = 6, Integer(1, 168, "hours");
-        /// Delay before looking for the result of a write whose outcome is unknown, in seconds,
-        /// because GitHub may still be processing it; GitHub terminates requests after 10 seconds.
-        /// A result that is not found is looked for once more after six times this delay, because
-        /// GitHub's lists lag behind its writes, and only then is the write sent again. A 404 or
-        /// 422 for something created less than ten times this delay ago is retried.
-        adopt_delay("settle_seconds"): Duration as "seconds" = 12, Integer(0, 600, "seconds");
-    }
-}
-
-impl WorkerSettings {
-    /// Returns how many runs are executed at the same time.
-    pub fn limits(&self) -> ClaimLimits {
-        ClaimLimits {
-            installation: self.per_installation,
-            repository: self.per_repository,
-        }
-    }
-
-    /// Returns the delays after temporary faults.
-    pub fn delays(&self) -> Backoff {
-        Backoff {
-            first: self.backoff,
-            max: self.max_backoff,
-        }
-    }
-
-    /// Returns the sum of the delays after the first `faults` faults.
-    pub fn waited_after(&self, faults: u32) -> Duration {
-        let delays = self.delays();
-        // The factor is capped, so all delays from the eighteenth on are equal.
-        let single = faults.min(17);
-        let sum: Duration = (1..=single).map(|fault| delays.after(fault)).sum();
-        let longest = delays.after(u32::MAX);
-        sum.saturating_add(longest.saturating_mul(faults - single))
-    }
-}
-
-/// Delays that double with each fault.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Backoff {
-    /// First delay.
-    pub first: Duration,
-    /// Maximum delay.
-    pub max: Duration,
-}
-
-impl Default for Backoff {
-    fn default() -> Self {
-        WorkerSettings::default().delays()
-    }
-}
-
-impl Backoff {
-    /// Returns the delay after the `fault`th consecutive fault, counted from 1.
-    pub fn after(self, fault: u32) -> Duration {
-        let factor = 2_u32.saturating_pow(fault.saturating_sub(1).min(16));
-        self.first.saturating_mul(factor).min(self.max)
-    }
-}
-
 impl Settings {
     /// Returns `until` if a wait that ends then is still in progress at `now`. A wait that ends
     /// later than `longest` from now was set before the clock was moved back, and is treated as
@@ -186,46 +101,6 @@ impl Settings {
     pub fn still_waits(until: Millis, now: Millis, longest: Duration) -> Option<Millis> {
         (now < until && until <= now.plus(longest)).then_some(until)
     }
-
-    /// Returns the description of the `[labels]` section: one setting for each command with a
-    /// label.
-    pub fn labels_section() -> Section {
-        let setting = |(command, label): (Command, &str)| Setting {
-            key: label_key(command).into(),
-            default: format!("{label:?}").into(),
-            // 50 characters is GitHub's limit for label names.
-            rule: Line(50),
-            doc: format!("Label that acts as `/{}`; empty for none.", command.name()).into(),
-        };
-        Section {
-            name: "labels",
-            doc: "Labels that act as commands when they are added. The label for `/check-plan` stays on a \
-                  pull request, and new commits are checked too."
-                .into(),
-            settings: default_labels().map(setting).collect(),
-        }
-    }
-}
-
-/// Returns the commands with a label and the label's default name.
-fn default_labels() -> impl Iterator<Item = (Command, &'static str)> {
-    REGISTRY
-        .iter()
-        .filter_map(|spec| Some((spec.command, spec.label?)))
-}
-
-/// Returns the key of a command's label in `[labels]`.
-fn label_key(command: Command) -> String {
-    command.name().replace('-', "_")
-}
-
-/// Parses the `[labels]` section, in the order of the registry. Commands whose label is the empty
-/// string have none.
-fn labels<'de, D: Deserializer<'de>>(value: D) -> Result<Vec<(Command, String)>, D::Error> {
-    let mut names = BTreeMap::<String, String>::deserialize(value)?;
-    let commands = default_labels().map(|(command, _)| command);
-    let labels = commands.filter_map(|command| Some((command, names.remove(&label_key(command))?)));
-    Ok(labels.filter(|(_, name)| !name.is_empty()).collect())
 }
 
 settings! {
@@ -429,216 +304,12 @@ impl From<String> for NextSteps {
     }
 }
 
-settings! {
-    /// Limits of agents.
-    pub struct AgentSettings in "agent" {
-        /// Maximum duration of one agent turn, in seconds.
-        deadline("deadline_seconds"): Duration as "seconds" = 1200, Integer(1, 86_400, "seconds");
-        /// Maximum time without output, in seconds. For a program that prints nothing before its
-        /// answer is complete, it must be as long as an answer may take.
-        silence("silence_seconds"): Duration as "seconds" = 300, Integer(1, 86_400, "seconds");
-        /// Maximum number of model responses in one agent turn.
-        max_turns: u32 = 40, Integer(1, 1_000, "turns");
-        /// Maximum cost of one run, in US dollars; 0 for no limit. All costs are those that the
-        /// agent reports with its result: one turn can exceed the limit, and for an agent that
-        /// reports no costs, limits on cost have no effect.
-        run_cost("max_cost_usd"): Option<Micros> as "dollars" = 5.0, Dollars(10_000.0);
-        /// Maximum number of tries of one agent turn that fails for a temporary reason (overload,
-        /// network).
-        tries: u32 = 3, Integer(1, 10, "tries");
-        /// Maximum length of a prompt, in characters. If a conversation is longer, posts in the
-        /// middle are left out.
-        max_prompt("max_prompt_chars"): usize = 600_000, Integer(10_000, 5_000_000, "characters");
-        /// Whether agents may ask people questions.
-        ask: bool = true, Boolean;
-        /// Maximum number of rounds of questions in one run.
-        rounds("question_rounds"): u32 = 3, Integer(0, 3, "rounds");
-        /// Hours without an answer until people are reminded once; 0 for no reminder.
-        remind_after("remind_hours"): Duration as "hours" = 24, Integer(0, 720, "hours");
-        /// Hours without an answer until the plan is saved with its questions open.
-        answer_within("answer_hours"): Duration as "hours" = 168, Integer(1, 720, "hours");
-        /// Maximum number of runs with an agent that one person may start per hour; 0 for no limit.
-        runs_per_actor_hour: Option<u64> as "limit" = 20, Integer(0, 1_000_000, "runs");
-        /// Maximum number of runs with an agent in one repository per 24 hours; 0 for no limit.
-        runs_per_repository_day: Option<u64> as "limit" = 100, Integer(0, 1_000_000, "runs");
-        /// Maximum cost of agents in one repository per 24 hours, in US dollars; 0 for no limit.
-        cost_per_repository_day("cost_per_repository_day_usd"): Option<Micros> as "dollars" = 50.0,
-            Dollars(1_000_000.0);
-        /// Maximum number of all runs with an agent per 24 hours; 0 for no limit.
-        runs_per_day: Option<u64> as "limit" = 500, Integer(0, 1_000_000, "runs");
-        /// Maximum cost of all agents per 24 hours, in US dollars; 0 for no limit.
-        cost_per_day("cost_per_day_usd"): Option<Micros> as "dollars" = 200.0, Dollars(1_000_000.0);
-        /// Folder with your own instructions for agents: `plan-extractor.md`, `planner.md` and
-        /// `researcher.md` for all repositories, and the same names in a subfolder `OWNER/NAME` for
-        /// one repository. Each file is at most 200 KB and is read at the start. Empty for the
-        /// built-in instructions.
-        prompts_folder("prompts"): Option<PathBuf> as "optional" = "", OptionalPath;
-        tables {
-            /// The copies of repositories that agents read.
-            repository: RepositorySettings;
-        }
-        also {
-            /// The agents' instructions, read from the folder.
-            prompts: Prompts;
-        }
-    }
-}
-
-impl AgentSettings {
-    /// Returns the limits of one turn. The limit on its cost, what remains of `run_cost` or a share
-    /// of it, is set for each turn.
-    pub fn limits(&self) -> Limits {
-        Limits {
-            deadline: self.deadline,
-            silence: self.silence,
-            turns: self.max_turns,
-            cost: None,
-        }
-    }
-
-    /// Returns the budgets of each actor, each repository and all repositories.
-    pub fn budget(&self) -> Budget {
-        Budget {
-            actor_hour_runs: self.runs_per_actor_hour,
-            repo_day_runs: self.runs_per_repository_day,
-            repo_day_cost: self.cost_per_repository_day,
-            day_runs: self.runs_per_day,
-            day_cost: self.cost_per_day,
-        }
-    }
-}
-
-/// The agents' instructions: the compiled-in ones, or those of the operator that replace them.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Prompts {
-    /// The operator's instructions: `None` for all repositories, otherwise for one repository as
-    /// `owner/name` in lower case.
-    pub own: Arc<Vec<(Option<String>, OwnPrompts)>>,
-}
-
-/// The task of an agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// Extracts the plan of a conversation and completes it.
-    PlanExtractor,
-    /// Writes a plan for a specification.
-    Planner,
-    /// Writes a report on a topic.
-    Researcher,
-}
-
-impl Role {
-    /// All roles.
-    pub const ALL: [Self; 3] = [Self::PlanExtractor, Self::Planner, Self::Researcher];
-
-    /// Returns the name of the file with the role's instructions.
-    pub fn file(self) -> &'static str {
-        match self {
-            Self::PlanExtractor => "plan-extractor.md",
-            Self::Planner => "planner.md",
-            Self::Researcher => "researcher.md",
-        }
-    }
-
-    /// Returns the compiled-in instructions.
-    pub fn instructions(self) -> &'static str {
-        match self {
-            Self::PlanExtractor => PLAN_EXTRACTOR,
-            Self::Planner => PLANNER,
-            Self::Researcher => RESEARCHER,
-        }
-    }
-}
-
-/// The operator's instructions by role. A role without an entry uses the compiled-in text.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct OwnPrompts(pub Vec<(Role, String)>);
-
-const PLAN_EXTRACTOR: &str = include_str!("prompts/plan-extractor.md");
-
-const PLANNER: &str = include_str!("prompts/planner.md");
-
-const RESEARCHER: &str = include_str!("prompts/researcher.md");
-
-impl Prompts {
-    /// Returns the instructions of `role` for `repo`: the operator's for this repository, else the
-    /// operator's for all repositories, else the compiled-in ones. The conversation cannot
-    /// influence the choice.
-    pub fn system(&self, role: Role, repo: &Repo) -> String {
-        let name = repo.full_name().to_lowercase();
-        let own = |wanted: Option<&str>| {
-            self.own
-                .iter()
-                .filter(|(repo, _)| repo.as_deref() == wanted)
-                .flat_map(|(_, own)| &own.0)
-                .find(|(own, _)| *own == role)
-                .map(|(_, text)| text.clone())
-        };
-        own(Some(&name))
-            .or_else(|| own(None))
-            .unwrap_or_else(|| role.instructions().to_owned())
-    }
-}
-
-/// The format of an agent's standard output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum OutputFormat {
-    /// One JSON object per line, as printed by `claude --output-format stream-json`.
-    StreamJson,
-    /// The answer as Markdown.
-    Markdown,
-}
-
-/// Whether agents run in a sandbox.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SandboxMode {
-    /// Use a sandbox if the system supports one.
-    #[default]
-    Auto,
-    /// Require a sandbox: without one, agents are not started.
-    Required,
-    /// Never use a sandbox.
-    Off,
-}
-
-/// Which network access agents have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum NetworkMode {
-    /// [`NetworkMode::Model`] for an agent whose model's address is known, otherwise
-    /// [`NetworkMode::Open`].
-    #[default]
-    Auto,
-    /// Only the hosts of the model.
-    Model,
-    /// Everything that this computer can reach.
-    Open,
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::panic, reason = "tests")]
 
     use super::*;
     use crate::engine::model::research::WORDINGS;
-
-    #[test]
-    fn what_was_waited_is_the_sum_of_the_single_waits() {
-        let settings = WorkerSettings::default();
-        let mut sum = Duration::ZERO;
-        for faults in 0..200 {
-            assert_eq!(settings.waited_after(faults), sum, "{faults}");
-            sum += settings.delays().after(faults + 1);
-        }
-        let longest = WorkerSettings {
-            backoff: Duration::from_hours(1),
-            max_backoff: Duration::from_hours(24),
-            ..settings
-        };
-        assert!(longest.waited_after(u32::MAX) > Duration::from_hours(24));
-    }
 
     #[test]
     fn every_try_of_a_topic_has_instructions_of_its_own() {

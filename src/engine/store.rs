@@ -16,7 +16,11 @@
 
 mod answers;
 mod budget;
+mod delivery;
+mod error;
 mod queue;
+mod records;
+mod run;
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -24,301 +28,22 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use crate::engine::model::agent::Spent;
-use crate::engine::model::failure::Code;
-use crate::engine::model::intake::{DecisionRecord, LogState, LoggedAttempt, ScanState, Source};
+use crate::engine::model::intake::{DecisionRecord, LogState, LoggedAttempt, ScanState};
 use crate::engine::model::plan_entry::PlanEntry;
 use crate::engine::model::progress::Progress;
-use crate::engine::model::run::{RunId, State};
+use crate::engine::model::run::RunId;
 use crate::engine::model::time::Millis;
-use crate::engine::model::trigger::{Repo, Trigger};
+use crate::engine::model::trigger::Repo;
 
 pub use answers::{ActorStanding, AnswerDecision, AnswerLimits, CommandRequest};
 pub use budget::{Budget, BudgetScope, CommandUsage, Exceeded, USAGE_DAYS};
-pub use queue::{ClaimLimits, QueuePosition};
-
-/// Maximum number of saved plans that are remembered for each issue or pull request, newest first.
-/// Each takes about 300 bytes and is kept when its run is deleted.
-pub const MAX_SAVED_PLANS: u32 = 20;
-
-/// An error of the store.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// Too many deliveries are waiting to be written; try again later.
-    #[error("the store has too many deliveries waiting to be written")]
-    Busy,
-    /// Another worker holds the lease. The caller must stop and write nothing.
-    #[error("run {0} is no longer leased by this worker")]
-    Fenced(RunId),
-    /// The database refused the operation or failed.
-    #[error("the store failed: {0}")]
-    Failed(String),
-    /// The database is missing changes that were recorded as written, so acknowledged work would be
-    /// lost.
-    #[error("the database has lost changes: {0}")]
-    Lost(String),
-    /// A row holds a value that this version cannot read.
-    #[error("the store contains an unreadable {what}: {why}")]
-    Corrupt {
-        /// The row and column.
-        what: String,
-        /// The reason why it cannot be read.
-        why: String,
-    },
-}
-
-impl StoreError {
-    /// The values of [`StoreError::kind`].
-    pub const KINDS: [&'static str; 4] = ["busy", "failed", "lost", "corrupt"];
-
-    /// Returns the kind of a failure; `None` for a lost lease, which is no fault of the store.
-    pub fn kind(&self) -> Option<&'static str> {
-        match self {
-            Self::Busy => Some("busy"),
-            Self::Fenced(_) => None,
-            Self::Failed(_) => Some("failed"),
-            Self::Lost(_) => Some("lost"),
-            Self::Corrupt { .. } => Some("corrupt"),
-        }
-    }
-}
-
-/// A delivery to be stored.
-#[derive(Debug, Clone)]
-pub struct NewDelivery {
-    /// The way in which it was received.
-    pub source: Source,
-    /// The GUID of the delivery.
-    pub guid: String,
-    /// The name of the event.
-    pub event: String,
-    /// The payload's `action`.
-    pub action: Option<String>,
-    /// The installation id of the payload.
-    pub installation: u64,
-    /// Identifies the comment, label or push itself ([`Trigger::dedup_key`]), or the request of an operator.
-    /// A second delivery with the same key is a duplicate even with a different GUID, because GitHub
-    /// does not sign the GUID.
-    pub dedup_key: Option<String>,
-    /// The time of arrival.
-    pub received: Millis,
-    /// The raw body, if the operator has configured the bot to keep payloads for replay.
-    pub payload: Option<Vec<u8>>,
-    /// The runs that it requests, in order; may be empty if `installation_gone`.
-    pub runs: Vec<NewRun>,
-    /// Whether the installation was deleted, so that its unfinished runs are cancelled.
-    pub installation_gone: bool,
-}
-
-/// A run to be stored with its delivery.
-#[derive(Debug, Clone)]
-pub struct NewRun {
-    /// The id.
-    pub id: RunId,
-    /// The command word for listings, e.g. `save-plan`.
-    pub command: String,
-    /// The key of runs that are executed one after another; `None` for commands that must not wait
-    /// (`/cancel`, …).
-    pub serial: Option<String>,
-    /// The key of the issue or pull request (`IssueRef::key`); always set.
-    pub place: String,
-    /// The repository id, for fair scheduling.
-    pub repo_id: u64,
-    /// The installation id.
-    pub installation: u64,
-    /// The command that started the run.
-    pub trigger: Trigger,
-}
-
-/// The result of accepting a delivery.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Accepted {
-    /// New: it was stored, and its runs are queued.
-    New,
-    /// Already known, and not all of its runs failed: nothing was done.
-    Duplicate,
-    /// Already known, and all of its runs had failed: they are queued again and resume at the step
-    /// that failed.
-    Requeued,
-}
-
-/// The exclusive right to work on one run until it expires.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Lease {
-    /// The run.
-    pub run: RunId,
-    /// The worker process that holds the lease.
-    pub owner: String,
-    /// Number of claims of this run so far; writes with an older fence are refused.
-    pub fence: i64,
-}
-
-/// A claimed run.
-#[derive(Debug, Clone)]
-pub struct Claimed {
-    /// The lease on the run.
-    pub lease: Lease,
-    /// The command that started the run.
-    pub trigger: Trigger,
-    /// Progress saved by earlier attempts.
-    pub progress: Progress,
-    /// Number of claims to execute it, including this one. Releases and rate-limit waits do not
-    /// count.
-    pub attempt: u32,
-    /// Number of times that it was queued again after it had ended (`/retry`, redelivery).
-    pub round: u32,
-    /// The login of the person who requested its cancellation.
-    pub cancel_requested: Option<String>,
-    /// The time of acceptance.
-    pub created: Millis,
-    /// The GUID of its delivery.
-    pub guid: String,
-}
-
-/// The outcome with which a worker returns a claimed run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RunOutcome {
-    /// The run succeeded.
-    Succeeded,
-    /// The run failed.
-    Failed {
-        /// The error code.
-        code: Code,
-        /// A description for the operator.
-        message: String,
-    },
-    /// The run was cancelled.
-    Cancelled,
-    /// The run waits and may be claimed again at `until`.
-    Park {
-        /// The time from which it may be claimed again.
-        until: Millis,
-        /// The reason, for `/plan-status` and the operator.
-        reason: String,
-        /// Whether this counts as an attempt (a fault) or not (a rate limit).
-        counts: bool,
-    },
-    /// The run is ready again at once. This does not count as an attempt.
-    Yield,
-}
-
-/// The state of one lease after a heartbeat.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeaseStatus {
-    /// The run.
-    pub run: RunId,
-    /// Whether the lease is still held. If not, the worker must stop and write nothing.
-    pub held: bool,
-    /// The login of the person who requested the run's cancellation.
-    pub cancel_requested: Option<String>,
-}
-
-/// The recorded state of an effect before it is tried.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum EffectState {
-    /// Recorded now for the first time.
-    New,
-    /// Recorded before with unknown outcome: look for the result on GitHub before trying again.
-    Tried {
-        /// The time of the first try.
-        since: Millis,
-        /// The time of the last try.
-        last: Millis,
-    },
-    /// Known to be done, with its result as JSON.
-    Done(String),
-}
-
-/// A run as displayed in `/plan-status`, pages and logs.
-#[derive(Debug, Clone)]
-pub struct RunView {
-    /// The id.
-    pub id: RunId,
-    /// The command word.
-    pub command: String,
-    /// The state.
-    pub state: State,
-    /// The command that started the run; `None` if this version cannot read it.
-    pub trigger: Option<Trigger>,
-    /// Saved progress; `None` if there is none or this version cannot read it.
-    pub progress: Option<Progress>,
-    /// Number of attempts.
-    pub attempt: u32,
-    /// The error code of a failed run.
-    pub code: Option<Code>,
-    /// The reason why it waits or failed.
-    pub note: Option<String>,
-    /// The time of acceptance.
-    pub created: Millis,
-    /// The time at which it ended.
-    pub finished: Option<Millis>,
-}
-
-/// An entry of the append-only audit log.
-#[derive(Debug, Clone)]
-pub struct AuditEntry {
-    /// The time.
-    pub at: Millis,
-    /// The run, if any.
-    pub run: Option<RunId>,
-    /// The delivery GUID, if any.
-    pub guid: Option<String>,
-    /// The login of the requester; empty for the bot itself.
-    pub actor: String,
-    /// The decision: `accepted`, `refused`, `authorised`, `cancelled`, `saved`, `failed`, …
-    pub decision: String,
-    /// The reason, in one sentence.
-    pub why: String,
-}
-
-/// The result of a request to change one run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
-    /// It was done.
-    Done,
-    /// The run is not in a state in which it can be done.
-    NotNow,
-    /// There is no such run.
-    Unknown,
-}
-
-/// The number of runs in each state, and the acceptance time of the oldest ready one.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct QueueCounts {
-    /// The number of runs in each state that has any.
-    pub by_state: Vec<(State, u64)>,
-    /// The time of acceptance of the oldest ready run.
-    pub oldest_ready: Option<Millis>,
-}
-
-/// Maximum size of a portion of an agent's output, in bytes (16 KiB).
-pub const MAX_OUTPUT_PORTION: usize = 16 * 1024;
-
-/// Size of a run's output after which nothing more is stored, in bytes (4 MiB).
-pub const MAX_OUTPUT: u32 = 4 * 1024 * 1024;
-
-/// The end of the output of a run that has printed more than is stored.
-pub const OUTPUT_ENDS: &str = "\n[what is printed from here on is not kept]\n";
-
-/// A record of a saved plan, used to detect that the same plan is saved again.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SavedPlan {
-    /// The run that saved it.
-    pub run: RunId,
-    /// The time at which it was saved.
-    pub at: Millis,
-    /// The digest of the plan's text as it was found.
-    pub text: String,
-    /// The digest of the text and the request.
-    pub request: String,
-    /// Whether it is the requested plan; false for a fallback.
-    pub complete: bool,
-    /// The number of the plan issue.
-    pub issue: u64,
-    /// The permalink of the plan issue.
-    pub url: String,
-    /// The number of the plan issue that this one replaces.
-    pub replaces: Option<u64>,
-}
+pub use delivery::{Accepted, NewDelivery, NewRun};
+pub use error::StoreError;
+pub use queue::{ClaimLimits, QueueCounts, QueuePosition};
+pub use records::{
+    AuditEntry, MAX_OUTPUT, MAX_OUTPUT_PORTION, MAX_SAVED_PLANS, OUTPUT_ENDS, SavedPlan,
+};
+pub use run::{Change, Claimed, EffectState, Lease, LeaseStatus, RunOutcome, RunView};
 
 /// Durable storage of deliveries, runs, effects and the audit log. See the module documentation for
 /// the rules.

@@ -13,13 +13,13 @@ use planwright::formats::block::{self, Content};
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 
+use crate::support::commands::{Asked, ask, open_issues};
 use crate::support::rig::PLAN;
 use crate::support::system::{Options, RunRow, System};
 
 /// Owners, each with an installation of its own: GitHub's limit of 5,000 requests an hour counts by
 /// installation.
 const OWNERS: usize = 10;
-const ISSUES_PER_OWNER: usize = 5;
 const KILLS: usize = 8;
 const SEED: u64 = 0x0070_1a44;
 
@@ -29,47 +29,6 @@ fn seed() -> u64 {
     let seed = named.and_then(|text| text.parse().ok()).unwrap_or(SEED);
     println!("PLANWRIGHT_SEED={seed}");
     seed
-}
-
-/// A command as somebody commented it.
-struct Asked {
-    repository: String,
-    issue: u64,
-    comment: u64,
-    /// There is a plan to be found.
-    plan: bool,
-}
-
-fn furnish(system: &System, owners: usize) -> Vec<(String, u64, bool)> {
-    let mut places = Vec::new();
-    for owner in 0..owners {
-        let repository = format!("team{owner}/search");
-        system.repository(&repository, false);
-        for number in 0..ISSUES_PER_OWNER {
-            // One conversation in five holds no plan.
-            let plan = number != 3;
-            let body = if plan { PLAN } else { "How are you?" };
-            let opened = system.sim.open_issue(&repository, "bob", "Search", body);
-            places.push((repository.clone(), opened.unwrap(), plan));
-        }
-    }
-    places
-}
-
-fn ask(system: &System, random: &mut StdRng, places: &[(String, u64, bool)]) -> Asked {
-    let (repository, issue, plan) = &places[random.random_range(0..places.len())];
-    let text = match random.random_range(0..10) {
-        0..6 => "/save-plan",
-        6..9 => "/save-raw-plan",
-        _ => "/plan-status",
-    };
-    let comment = system.sim.comment(repository, *issue, "ada", text);
-    Asked {
-        repository: repository.clone(),
-        issue: *issue,
-        comment: comment.unwrap(),
-        plan: *plan,
-    }
 }
 
 /// Ids of the comments whose deliveries were acknowledged, with the attempts: the first made, the
@@ -124,7 +83,7 @@ fn check(system: &System, asked: &Asked, run: &RunRow, said: &[Comment]) -> Opti
     let report = report(said, run);
     let text = &report.body;
     let reactions = system.sim.comment_reactions(asked.comment).unwrap();
-    let (good, reaction) = match (run.command.as_str(), asked.plan) {
+    let (good, reaction) = match (run.command.as_str(), asked.has_plan) {
         ("plan-status", _) => (run.state == State::Succeeded, "rocket"),
         (_, true) => {
             let saved = text.starts_with("✅ Plan saved");
@@ -144,7 +103,7 @@ fn check(system: &System, asked: &Asked, run: &RunRow, said: &[Comment]) -> Opti
         "{run:?} {reactions:?}\n{text}\n{}",
         system.story(run, report.id)
     );
-    let saves = asked.plan && run.command != "plan-status";
+    let saves = asked.has_plan && run.command != "plan-status";
     saves.then(|| {
         let plan = plan_issue(text).expect("the report names the plan issue");
         (plan, text.contains("already_saved: true"))
@@ -250,7 +209,7 @@ async fn storm(count: usize) {
     })
     .await;
     let mut random = StdRng::seed_from_u64(seed());
-    let places = furnish(&system, OWNERS);
+    let places = open_issues(&system, OWNERS, PLAN);
     let began = Instant::now();
     let mut asked = Vec::new();
     let mut refused = 0;

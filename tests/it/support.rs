@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 pub(crate) mod clock;
+pub(crate) mod commands;
 #[cfg(unix)]
 pub(crate) mod confined;
 pub(crate) mod fake_agent;

@@ -23,24 +23,11 @@ impl IdleWorkers {
 
     /// Waits to be woken.
     pub(super) async fn wait(&self) {
-        let _counted = Counted::new(&self.waiting);
+        self.waiting.fetch_add(1, Ordering::SeqCst);
+        scopeguard::defer!({
+            self.waiting.fetch_sub(1, Ordering::SeqCst);
+        });
         self.notify.notified().await;
-    }
-}
-
-/// Counts one waiting worker until it is dropped.
-struct Counted<'a>(&'a AtomicUsize);
-
-impl<'a> Counted<'a> {
-    fn new(waiting: &'a AtomicUsize) -> Self {
-        waiting.fetch_add(1, Ordering::SeqCst);
-        Self(waiting)
-    }
-}
-
-impl Drop for Counted<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

@@ -56,7 +56,10 @@ impl SharedAgents {
 
     /// Waits for a free slot and returns its name.
     async fn wait(&self, turn: &str) -> String {
-        let _waiting = Waiting::new(&self.waiting);
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        scopeguard::defer!({
+            self.waiting.fetch_sub(1, Ordering::Relaxed);
+        });
         loop {
             for number in 1..=self.slots {
                 let slot = format!("agent {number}");
@@ -76,22 +79,6 @@ impl SharedAgents {
                 tracing::debug!(slot, "the lease on an agent's slot was not extended");
             }
         }
-    }
-}
-
-/// Counts a turn that waits for a slot, until it is dropped.
-struct Waiting<'a>(&'a AtomicUsize);
-
-impl<'a> Waiting<'a> {
-    fn new(count: &'a AtomicUsize) -> Self {
-        count.fetch_add(1, Ordering::Relaxed);
-        Self(count)
-    }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -1,4 +1,7 @@
-//! Limits of the queue, and the place of a run in it.
+//! Limits and size of the queue, and the place of a run in it.
+
+use crate::engine::model::run::State;
+use crate::engine::model::time::Millis;
 
 /// Maximum numbers of runs at the same time, in all processes; `None` means no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -7,6 +10,15 @@ pub struct ClaimLimits {
     pub installation: Option<u64>,
     /// Per repository.
     pub repository: Option<u64>,
+}
+
+/// The number of runs in each state, and the acceptance time of the oldest ready one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct QueueCounts {
+    /// The number of runs in each state that has any.
+    pub by_state: Vec<(State, u64)>,
+    /// The time of acceptance of the oldest ready run.
+    pub oldest_ready: Option<Millis>,
 }
 
 /// What precedes a run in the queue, and what runs.

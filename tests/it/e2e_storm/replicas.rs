@@ -14,9 +14,11 @@ use rand::seq::SliceRandom as _;
 use rand::{RngExt as _, SeedableRng as _};
 use url::Url;
 
-use super::{SEED, ask, check_all, furnish, seed};
+use super::{check_all, seed};
+use crate::support::commands::{ask, open_issues};
 use crate::support::postgres::{self, Server};
 use crate::support::preload;
+use crate::support::rig::PLAN;
 use crate::support::system::{Options, System};
 
 const PROCESSES: usize = 3;
@@ -24,8 +26,6 @@ const PROCESSES: usize = 3;
 const INSTALLATIONS: usize = 20;
 /// How often the server crashes.
 const CRASHES: usize = 2;
-/// Number of commands before processor time is measured.
-const WARM_UP: usize = 300;
 /// What a process logs when it has noticed that it lost the lease of a run.
 const LOST: &str = "run is released when its lease expires";
 
@@ -103,55 +103,6 @@ async fn two_thousand_commands_are_reported_exactly_once_by_three_processes() {
     storm(2_000, 6).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "prints a figure and asserts nothing: cargo test --release --test it processor_time -- --ignored --nocapture"]
-async fn the_processor_time_of_a_command_is_compared_on_one_process_and_on_three() {
-    const ROUNDS: usize = 5;
-    const COMMANDS: u16 = 400;
-    let Some(server) = Server::start() else {
-        return;
-    };
-    let mut ratios = Vec::new();
-    for _ in 0..ROUNDS {
-        let one = processor_time(&server, 1, COMMANDS).await;
-        let several = processor_time(&server, PROCESSES, COMMANDS).await;
-        println!("{one:.2} ms a command on one process, {several:.2} ms on {PROCESSES}");
-        ratios.push(several / one);
-    }
-    ratios.sort_by(f64::total_cmp);
-    let median = ratios[ROUNDS / 2];
-    println!("median of the ratios: {median:.2}");
-}
-
-/// Returns the processor time that `processes` processes together need for a command, in
-/// milliseconds, while `count` of them are done.
-async fn processor_time(server: &Server, processes: usize, count: u16) -> f64 {
-    let database = postgres::database_on(server.url()).await;
-    postgres::open(&database).await.close().await;
-    let system = System::with(Options {
-        postgres: Some((database, processes)),
-        ..Options::default()
-    })
-    .await;
-    let mut places = furnish(&system, INSTALLATIONS);
-    places.retain(|(_, _, has_plan)| *has_plan);
-    let mut random = StdRng::seed_from_u64(SEED);
-    // What a process does once is not counted.
-    for _ in 0..WARM_UP {
-        ask(&system, &mut random, &places);
-    }
-    system.logged_times("run ended", WARM_UP).await;
-    let before = system.processor_time();
-    for _ in 0..count {
-        ask(&system, &mut random, &places);
-    }
-    system
-        .logged_times("run ended", WARM_UP + usize::from(count))
-        .await;
-    let took = system.processor_time().checked_sub(before).unwrap();
-    took.as_secs_f64() * 1_000.0 / f64::from(count)
-}
-
 /// Lets `count` commands come while the server crashes twice and each other fault happens `each`
 /// times.
 async fn storm(count: usize, each: usize) {
@@ -174,7 +125,7 @@ async fn storm(count: usize, each: usize) {
     })
     .await;
     let mut random = StdRng::seed_from_u64(seed());
-    let places = furnish(&system, INSTALLATIONS);
+    let places = open_issues(&system, INSTALLATIONS, PLAN);
     let mut faults = vec![Fault::Crash; CRASHES];
     for fault in [Fault::Kill, Fault::Freeze, Fault::Cut] {
         faults.extend(vec![fault; each]);

@@ -387,8 +387,10 @@ impl System {
         self.log.lock().unwrap().clone()
     }
 
-    fn child(&self) -> Option<&Child> {
-        self.bots[0].as_ref().map(|(child, _)| child)
+    /// Returns the ids of the bot's processes that run.
+    pub(crate) fn processes(&self) -> impl Iterator<Item = u32> {
+        let running = self.bots.iter().flatten();
+        running.filter_map(|(child, _)| child.id())
     }
 
     /// Sends a signal to one of the bot's processes.
@@ -500,34 +502,13 @@ impl System {
     /// Returns the peak resident memory of the bot's process, in bytes, or `None` if there is no
     /// `/proc`.
     pub(crate) fn most_memory(&self) -> Option<u64> {
-        let id = self.child()?.id()?;
+        let id = self.processes().next()?;
         let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
         let line = status
             .lines()
             .find_map(|line| line.strip_prefix("VmHWM:"))?;
         let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
         Some(kilobytes * 1024)
-    }
-
-    /// Returns the processor time that the bot's processes have used, those that run.
-    #[cfg(target_os = "linux")]
-    pub(crate) fn processor_time(&self) -> Duration {
-        let ids = self
-            .bots
-            .iter()
-            .flatten()
-            .filter_map(|(child, _)| child.id());
-        ids.map(|id| {
-            let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
-            // The fields behind the name, which is in parentheses (proc_pid_stat(5)): `utime` and
-            // `stime` are the 14th and the 15th field of all.
-            let (_, fields) = stat.rsplit_once(')').unwrap();
-            let fields = fields.split_whitespace().skip(11).take(2);
-            let ticks: u64 = fields.map(|it| it.parse::<u64>().unwrap()).sum();
-            Duration::from_secs(ticks)
-                / u32::try_from(rustix::param::clock_ticks_per_second()).unwrap()
-        })
-        .sum()
     }
 
     /// Returns the folder of the bot's agents. It occurs in the environment of all their processes.
