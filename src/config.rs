@@ -199,8 +199,8 @@ settings! {
         /// Maximum number of concurrent connections; further ones wait in the backlog. A public IP
         /// address can use half of them, a private one (a reverse proxy) all.
         max_connections: usize = 256, Integer(1, 65_536, "connections");
-        /// Seconds that running turns of agents and runs that publish get after a termination
-        /// signal. Other runs go back to the queue at their next step.
+        /// Seconds that running agents, and runs that are saving a plan, have to finish after a
+        /// termination signal. Other runs go back to the queue at their next step.
         shutdown_grace("shutdown_grace_seconds"): Duration as "seconds" = 25, Integer(0, 3_600, "seconds");
     }
 }
@@ -251,7 +251,8 @@ settings! {
         url: Option<String> as "optional" = "", PostgresUrl;
         /// File with the password of the user in `url`; empty for none.
         password_file: Option<PathBuf> as "optional" = "", OptionalPath;
-        /// Maximum number of connections of one process to PostgreSQL. One more listens.
+        /// Maximum number of connections of one process to PostgreSQL, besides one that listens for
+        /// notifications.
         max_connections: u32 = 10, Integer(2, 1_000, "connections");
         /// Maximum number of deliveries that wait to be written. Further ones are answered with
         /// 503.

@@ -206,13 +206,7 @@ fn table(research: &Research, files: &[Option<String>]) -> String {
             )
         })
         .collect();
-    let tally = research.tally();
-    format!(
-        "{} of {} topics have a report:\n{}",
-        tally.ok,
-        tally.expected,
-        rows.join("\n")
-    )
+    format!("{}:\n{}", research.tally(), rows.join("\n"))
 }
 
 fn why(topic: &Topic) -> String {

@@ -72,7 +72,7 @@ pub(super) fn run_id(text: &str) -> Result<RunId, String> {
     match ulid::Ulid::from_string(text) {
         Ok(_) => Ok(RunId(text.to_ascii_uppercase())),
         Err(_) => Err(
-            "a run's id has 26 letters and digits; it is in every message of the bot".to_owned(),
+            "a run's id has 26 letters and digits; it is in the last line of the bot's status comments".to_owned(),
         ),
     }
 }

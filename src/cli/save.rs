@@ -309,7 +309,7 @@ impl Save {
             }
             if found.stale_edits > 0 {
                 notes.push(format!(
-                    "{} edits of the plan file could not be applied; the session may have had a newer version.",
+                    "The session may have had a newer version: edits of the plan file that could not be applied: {}.",
                     found.stale_edits
                 ));
             }

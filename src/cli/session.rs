@@ -257,13 +257,13 @@ fn remarks(found: &FoundPlan) {
     }
     if found.skipped > 0 {
         eprintln!(
-            "note: {} lines of the session's logs cannot be read and were skipped",
+            "note: lines of the session's logs that cannot be read and were skipped: {}",
             found.skipped
         );
     }
     if found.stale_edits > 0 {
         eprintln!(
-            "note: {} edits of the plan file could not be applied, and the file is gone; the text may be older than it was",
+            "note: the file of the plan is gone, and its text may be older than it was: edits that could not be applied: {}",
             found.stale_edits
         );
     }

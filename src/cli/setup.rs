@@ -176,9 +176,10 @@ impl Setup {
         )))?;
         match report.count(doctor::Status::Error) {
             0 => Ok(()),
-            _ => Err(Failure::failed(
-                "the App is installed, but a check found an error; repeat the checks with `planwright doctor` when it is corrected",
-            )),
+            _ => Err(Failure::failed(format!(
+                "the App is installed, but a check found an error; when it is corrected, repeat the checks with \
+                 `planwright doctor --config {config}`"
+            ))),
         }
     }
 }

@@ -81,7 +81,7 @@ pub(super) fn at_start(error: &ForgeError, api_url: &Url, app_id: u64) -> String
     use ForgeError as E;
     match error {
         E::Unreachable { message, .. } => format!(
-            "GitHub cannot be reached at {api_url}: {message}; check the network, the proxy and github.api_url"
+            "GitHub cannot be reached at {api_url}: {message}; check the network, the firewall and github.api_url"
         ),
         E::Unknown { message, .. } => {
             format!("GitHub at {api_url} sent no usable response: {message}")
@@ -135,7 +135,7 @@ mod tests {
                     what: what(),
                     message: message(),
                 },
-                "GitHub cannot be reached at https://github.example/api/v3: Nope; check the network, the proxy and \
+                "GitHub cannot be reached at https://github.example/api/v3: Nope; check the network, the firewall and \
                  github.api_url"
                     .to_owned(),
             ),

@@ -47,7 +47,7 @@ Exit codes:
   1    the command failed
   2    the arguments, the settings or the specification are wrong; nothing was
        done
-  3    questions are waiting for answers
+  3    questions are waiting for answers (planwright plan)
   130  interrupted; run the same command again to continue";
 
 /// Which project, and how far its settings are trusted.

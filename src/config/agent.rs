@@ -80,8 +80,8 @@ settings! {
         sandbox: SandboxMode = "auto", OneOf(&["auto", "required", "off"]);
         /// Network access of agents: `model` allows connections to `hosts` only, through
         /// Planwright's own proxy; `open` does not restrict it; `auto` is `model` for kind `claude`
-        /// and wherever `hosts` is set, otherwise `open`. What the system cannot enforce is said
-        /// near the end of `planwright config`.
+        /// and wherever `hosts` is set, otherwise `open`. The line "Network
+        /// of agents" of `planwright config` says what the system cannot enforce.
         network: NetworkMode = "auto", OneOf(&["auto", "model", "open"]);
         /// Hosts that agents may reach if their network is restricted: names, IP addresses, or `*.`
         /// and a domain, with a port if it is not 443. If it is empty, kind `claude` reaches the

@@ -26,7 +26,7 @@ pub enum ConfigError {
         why: String,
     },
     /// A key is unknown.
-    #[error("{origin}: unknown key `{key}`{}; `planwright config` prints every key", nearest.as_ref().map(|key| format!(", did you mean `{key}`?")).unwrap_or_default())]
+    #[error("{origin}: unknown key `{key}`{}; `planwright config` prints every key", nearest.as_ref().map(|key| format!(" (did you mean `{key}`?)")).unwrap_or_default())]
     UnknownKey {
         /// Where the key was set.
         origin: Origin,
@@ -61,7 +61,7 @@ pub enum ConfigError {
     },
     /// A secret is in the configuration file, where others could read it.
     #[error(
-        "{origin}: `{key}` is a secret and must not stand in the configuration; put it into {variable} or into a file named by `{file_key}`"
+        "{origin}: `{key}` is a secret and must not be in the configuration; put it into {variable} or into a file named by `{file_key}`"
     )]
     SecretInFile {
         /// Where the key was set.
@@ -117,7 +117,7 @@ pub struct Missing(pub Vec<String>);
 
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not everything is set that serving needs:")?;
+        f.write_str("`planwright serve` cannot start; it still needs:")?;
         self.0.iter().try_for_each(|what| write!(f, "\n  - {what}"))
     }
 }

@@ -27,12 +27,12 @@ pub(super) fn read(folder: &Path) -> Result<Prompts, ConfigError> {
             let Some(found) = instructions(&repository)? else {
                 return Err(wrong(
                     &repository,
-                    format!("holds no {FILES}; put one there, or take the folder away"),
+                    format!("holds no {FILES}; put one there, or remove the folder"),
                 ));
             };
             if own.iter().any(|(other, _)| other.as_ref() == Some(&name)) {
                 let why = format!("is a second folder for {name}; GitHub does not tell them apart");
-                return Err(wrong(&repository, format!("{why}, take one of them away")));
+                return Err(wrong(&repository, format!("{why}; remove one of them")));
             }
             own.push((Some(name), found));
         }
@@ -98,14 +98,15 @@ fn text(path: &Path) -> Result<Option<String>, ConfigError> {
             return Err(wrong(
                 path,
                 format!(
-                    "the instructions cannot be read: {error}; make it a text file that this user may read, or take it \
-                     away"
+                    "the instructions cannot be read: {error}; make it a text file that this user may read, or \
+                     remove it"
                 ),
             ));
         }
     };
     if text.trim().is_empty() {
-        let why = "the instructions are empty; write some, or take the file away to use the built-in ones";
+        let why =
+            "the instructions are empty; write some, or remove the file to use the built-in ones";
         return Err(wrong(path, why.to_owned()));
     }
     if text.len() as u64 > MAX_FILE_BYTES {

@@ -193,7 +193,7 @@ pub(super) fn load(
     }
     if secrets.webhook.len() > 1 {
         warnings.push(format!(
-            "{}: {} webhook secrets are accepted; take the old ones out when the App's settings hold the new one",
+            "{}: {} webhook secrets are accepted; remove the old ones once the App's settings have the new one",
             secrets.webhook_origin,
             secrets.webhook.len()
         ));
@@ -250,8 +250,8 @@ fn readable_by_everybody(path: &Path, file_key: &str) -> Option<String> {
     let passes = |folder: &Path| mode(folder).is_none_or(|mode| mode & EVERYBODY_PASSES != 0);
     (own & EVERYBODY_READS != 0 && path.ancestors().skip(1).all(passes)).then(|| {
         format!(
-            "{}: every user of this computer can read the secret in the file named by `{file_key}`; take the right away \
-             (chmod 600)",
+            "{}: every user of this computer can read the secret in the file named by `{file_key}`; restrict it with \
+             chmod 600",
             path.display()
         )
     })

@@ -317,7 +317,12 @@ async fn end(context: &mut Context, failure: Failure, attempt: u32) -> Option<Ru
     let reported = if context.trigger.command.spec().execution == Execution::Queued {
         report::failed(context, &failure).await
     } else {
-        let body = format!("😕 {}: {}", failure.code.name(), failure.message);
+        let body = format!(
+            "😕 {}: {} {}",
+            failure.code.name(),
+            failure.message,
+            failure.remedy
+        );
         report::reply(context, &super::messages::plain(&body), Reaction::Confused)
             .await
             .map(|_| ())

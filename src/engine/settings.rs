@@ -111,7 +111,8 @@ settings! {
         files: Vec<String> as "list" = "*.plan.md", FileNames;
         /// Whether plans are checked against the files of the repository.
         repository: bool = true, Boolean;
-        /// Maximum number of repository files that one plan is checked against.
+        /// Maximum number of repository files that one plan is checked against. A plan that names
+        /// more files and folders does not pass the check.
         max_compared_files: usize = 50, Integer(1, 1_000, "files");
         /// Maximum number of requests for files in one run. GitHub allows an installation 5,000
         /// requests per hour. Files beyond the limit are not checked, and the report says so.

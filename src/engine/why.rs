@@ -350,7 +350,10 @@ fn executed(evidence: &Evidence, decision: &DecisionRecord) -> Story {
         ),
         (State::Ready, _) => ("The command is about to be executed.", ""),
         (State::Running, _) => ("The command is being executed.", ""),
-        (State::Waiting, _) => ("The command is being executed, and waits.", ""),
+        (State::Waiting, _) => (
+            "The command has started and is waiting; the reason is below.",
+            "",
+        ),
         (State::Cancelled, _) => ("The command was cancelled.", "give the command again"),
         (State::Succeeded, _) => ("The command was executed.", ""),
     };
@@ -364,7 +367,7 @@ fn not_executed(evidence: &Evidence, decision: &DecisionRecord) -> Story {
     } else if why.contains("no command") {
         return Story::new(
             format!("It was received and ignored: {}.", misplaced(evidence)),
-            "write the command at the start of a line of its own, outside of quotes, lists and code",
+            "write the command at the start of a line, outside of quotes, lists and code",
         );
     } else if why.contains("late.max_age_hours") || why.contains("new comment") {
         "give the command again in a new comment"
@@ -464,7 +467,7 @@ fn not_received(evidence: &Evidence) -> Story {
                 "Nothing about it was received, and {}.",
                 misplaced(evidence)
             ),
-            "write the command at the start of a line of its own, outside of quotes, lists and code",
+            "write the command at the start of a line, outside of quotes, lists and code",
         );
     }
     if age > RETENTION {
@@ -502,7 +505,7 @@ fn not_delivered(last: &LoggedAttempt) -> Story {
     let (what, remedy) = match last.status_code {
         200..=299 => (
             outcome("it was accepted, but the database does not have it"),
-            "if that was just now, ask again in a moment; otherwise, was the database restored, or is there another bot for this App? The next reading of the delivery log receives it",
+            "if that was just now, ask again in a moment; otherwise, check whether the database was restored or another bot uses this App",
         ),
         401 => (
             outcome("the bot refused its signature"),
@@ -525,8 +528,8 @@ fn not_delivered(last: &LoggedAttempt) -> Story {
             "check the proxy in front of the bot, and the App's webhook URL",
         ),
     };
-    let picked =
-        "; the bot picks it up with the next reading of the delivery log (sweep.every_seconds)";
+    let picked = "; the bot picks it up with the next reading of the delivery log (sweep.every_seconds, or \
+                  sweep.pull_every_seconds if server.transport is pull or both)";
     Story::new(what, format!("{remedy}{picked}"))
 }
 

@@ -133,7 +133,7 @@ fn settings_of_old_are_taken_over_and_the_rest_is_named() {
             "created    .planwright/config.toml, from .spektacular/config.yaml\n\
              note: `debug.enabled` was not migrated: planwright writes no logs to the project\n\
              note: `models.default` is \"opus\" here, without `anthropic/`, as Claude Code names \
-             it; remove it to let the client choose\n\
+             it; remove it for the program's own default\n\
              next: planwright new NAME\n"
         ),
         "{}",

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-pub(crate) use crate::support::shop::{GOOD, PLAN, SPECIFICATION, Shop, events, told};
+pub(crate) use crate::support::shop::{GOOD, PLAN, SPECIFICATION, Shop, events, exit_and_output};
 
 mod claude;
 mod kept;

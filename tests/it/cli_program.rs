@@ -143,7 +143,7 @@ fn wrong_arguments_and_wrong_configuration_are_2() {
     assert_eq!(unknown.status.code(), Some(2));
     assert_eq!(
         err(&unknown),
-        "error: --set: unknown key `worker.concurency`, did you mean `worker.concurrency`?; `planwright config` prints every key\n"
+        "error: --set: unknown key `worker.concurency` (did you mean `worker.concurrency`?); `planwright config` prints every key\n"
     );
     assert_eq!(out(&unknown), "");
 }
@@ -152,10 +152,9 @@ fn wrong_arguments_and_wrong_configuration_are_2() {
 fn serve_refuses_to_start_on_what_is_missing() {
     let refused = run(&["serve"]);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(
-        err(&refused)
-            .starts_with("error: not everything is set that serving needs:\n  - a webhook secret")
-    );
+    assert!(err(&refused).starts_with(
+        "error: `planwright serve` cannot start; it still needs:\n  - a webhook secret"
+    ));
     let folder = tempfile::tempdir().unwrap();
     let empty = program(folder.path())
         .arg("serve")

@@ -546,8 +546,8 @@ async fn errors_name_what_is_wrong() {
     );
     let malformed = |argument: &str| {
         format!(
-            "error: invalid value 'run_1' for '{argument}': a run's id has 26 letters and digits; it is in every \
-             message of the bot\n\nFor more information, try '--help'.\n"
+            "error: invalid value 'run_1' for '{argument}': a run's id has 26 letters and digits; it is in the last \
+             line of the bot's status comments\n\nFor more information, try '--help'.\n"
         )
     };
     let no_token = "error: the operator's token is needed: set web.token_file or PLANWRIGHT_WEB_TOKEN as for the bot\n";
@@ -779,7 +779,7 @@ async fn the_operator_cancels_retries_and_runs_again(bot: &Bot) {
     );
 
     let not_now =
-        |action: &str, state: &str| format!("run {id} is {state}; {action} is not possible then");
+        |action: &str, state: &str| format!("run {id} is {state}, so {action} is not possible");
     for action in ["retry", "run-again"] {
         bot.refuses(&["runs", action, &id], &not_now(action, "waiting"))
             .await;

@@ -77,7 +77,7 @@ fn a_plan_is_printed_byte_for_byte() {
     );
     assert_eq!(
         err(&plan),
-        "note: 3 lines of the session's logs cannot be read and were skipped\n"
+        "note: lines of the session's logs that cannot be read and were skipped: 3\n"
     );
 }
 

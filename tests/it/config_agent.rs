@@ -250,7 +250,7 @@ fn errors_name_the_place_the_key_and_the_remedy() {
             "[agent]\nprogram = \"x\"\n",
             &[],
             &[],
-            "planwright.toml:2: unknown key `agent.program`, did you mean `agent.prompts`?; `planwright config` prints every key",
+            "planwright.toml:2: unknown key `agent.program` (did you mean `agent.prompts`?); `planwright config` prints every key",
         ),
         (
             "[agent]\nkind = \"claude\"\nargs = [\"-p\"]\n",
@@ -426,7 +426,7 @@ fn serving_with_an_agent_needs_a_program_that_can_be_run() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     let file = |kind: &str, path: &Path| format!("[agent]\nkind = {kind:?}\npath = {path:?}\n");
-    let start = "not everything is set that serving needs:\n  - the agent's program: ";
+    let start = "`planwright serve` cannot start; it still needs:\n  - the agent's program: ";
     let command = served("[agent]\nkind = \"command\"\n", &[]);
     assert_eq!(
         missing(&command, &folder),

@@ -125,7 +125,7 @@ fn a_section_inside_another_one_is_read_in_every_form() {
     for (file, why) in [
         (
             "[agent.repository]\nenable = true\n",
-            "planwright.toml:2: unknown key `agent.repository.enable`, did you mean `agent.repository.enabled`?; `planwright config` prints every key",
+            "planwright.toml:2: unknown key `agent.repository.enable` (did you mean `agent.repository.enabled`?); `planwright config` prints every key",
         ),
         (
             "[agent.repo]\nenabled = true\n",
@@ -174,7 +174,7 @@ fn errors_name_the_place_the_key_and_the_remedy() {
             "[worker]\n\nconcurency = 2\n",
             &[],
             &[],
-            "planwright.toml:3: unknown key `worker.concurency`, did you mean `worker.concurrency`?; `planwright config` prints every key",
+            "planwright.toml:3: unknown key `worker.concurency` (did you mean `worker.concurrency`?); `planwright config` prints every key",
         ),
         (
             "[zzz]\nq = 1\n",
@@ -192,7 +192,7 @@ fn errors_name_the_place_the_key_and_the_remedy() {
             "",
             &[],
             &["worker.lease=3"],
-            "--set: unknown key `worker.lease`, did you mean `worker.lease_seconds`?; `planwright config` prints every key",
+            "--set: unknown key `worker.lease` (did you mean `worker.lease_seconds`?); `planwright config` prints every key",
         ),
         (
             "[worker]\nconcurrency = \"two\"\n",
@@ -425,7 +425,7 @@ fn settings_of_the_pages_are_refused_with_a_remedy() {
         (
             "[web]\ntoken = \"hush hush\"\n",
             &[],
-            "planwright.toml:2: `web.token` is a secret and must not stand in the configuration; put it into PLANWRIGHT_WEB_TOKEN or into a file named by `web.token_file`",
+            "planwright.toml:2: `web.token` is a secret and must not be in the configuration; put it into PLANWRIGHT_WEB_TOKEN or into a file named by `web.token_file`",
         ),
     ];
     for (file, environment, expected) in cases {
@@ -438,15 +438,15 @@ fn a_secret_in_the_file_is_refused_and_not_repeated() {
     for (file, expected) in [
         (
             "[webhook]\nsecret = \"hush hush\"\n",
-            "planwright.toml:2: `webhook.secret` is a secret and must not stand in the configuration; put it into PLANWRIGHT_WEBHOOK_SECRETS or into a file named by `webhook.secrets_file`",
+            "planwright.toml:2: `webhook.secret` is a secret and must not be in the configuration; put it into PLANWRIGHT_WEBHOOK_SECRETS or into a file named by `webhook.secrets_file`",
         ),
         (
             "[github]\nprivate_key = \"hush hush\"\n",
-            "planwright.toml:2: `github.private_key` is a secret and must not stand in the configuration; put it into PLANWRIGHT_GITHUB_PRIVATE_KEY or into a file named by `github.private_key_file`",
+            "planwright.toml:2: `github.private_key` is a secret and must not be in the configuration; put it into PLANWRIGHT_GITHUB_PRIVATE_KEY or into a file named by `github.private_key_file`",
         ),
         (
             "[agent]\napi_key = \"hush hush\"\n",
-            "planwright.toml:2: `agent.api_key` is a secret and must not stand in the configuration; put it into PLANWRIGHT_AGENT_API_KEY or into a file named by `agent.api_key_file`",
+            "planwright.toml:2: `agent.api_key` is a secret and must not be in the configuration; put it into PLANWRIGHT_AGENT_API_KEY or into a file named by `agent.api_key_file`",
         ),
     ] {
         assert_eq!(error(file, &[], &[]), expected);
@@ -480,7 +480,7 @@ fn secrets_come_from_the_environment() {
     assert_eq!(
         loaded.warnings,
         [
-            "PLANWRIGHT_WEBHOOK_SECRETS: 2 webhook secrets are accepted; take the old ones out when the App's settings hold the new one"
+            "PLANWRIGHT_WEBHOOK_SECRETS: 2 webhook secrets are accepted; remove the old ones once the App's settings have the new one"
         ]
     );
     let shown = format!("{loaded:?}{}", loaded.show());
@@ -550,8 +550,8 @@ fn a_secret_that_every_user_of_the_computer_can_read_is_warned_of() {
         loaded("", &[], &[&set]).warnings
     };
     let warning = format!(
-        "{}: every user of this computer can read the secret in the file named by `webhook.secrets_file`; take the right \
-         away (chmod 600)",
+        "{}: every user of this computer can read the secret in the file named by `webhook.secrets_file`; restrict it \
+         with chmod 600",
         file.display()
     );
     assert_eq!(warnings(0o755, 0o644), [warning]);
@@ -600,7 +600,7 @@ fn serving_needs_what_has_no_default_and_says_all_of_it_at_once() {
             .ready_to_serve()
             .unwrap_err()
             .to_string(),
-        "not everything is set that serving needs:\n  \
+        "`planwright serve` cannot start; it still needs:\n  \
          - a webhook secret: set PLANWRIGHT_WEBHOOK_SECRETS or webhook.secrets_file to what the App's settings hold\n  \
          - the App's id: set github.app_id or PLANWRIGHT_GITHUB_APP_ID\n  \
          - the App's private key: set PLANWRIGHT_GITHUB_PRIVATE_KEY or github.private_key_file"

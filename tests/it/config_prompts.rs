@@ -72,14 +72,14 @@ fn own_instructions_that_cannot_be_used_are_named() {
     fs::write(one.join("plan_extractor.md"), "misspelt").unwrap();
     assert_eq!(
         refused(&prompts),
-        "DIR/o/r: holds no plan-extractor.md, planner.md or researcher.md; put one there, or take the folder away"
+        "DIR/o/r: holds no plan-extractor.md, planner.md or researcher.md; put one there, or remove the folder"
     );
     let file = one.join("plan-extractor.md");
     let too_long = vec![b'x'; 200 * 1024 + 1];
     let cases: [(&[u8], &str); 3] = [
         (
             b" \n",
-            "the instructions are empty; write some, or take the file away to use the built-in ones",
+            "the instructions are empty; write some, or remove the file to use the built-in ones",
         ),
         (
             &too_long,
@@ -87,7 +87,7 @@ fn own_instructions_that_cannot_be_used_are_named() {
         ),
         (
             b"\xff",
-            "the instructions cannot be read: it is not UTF-8; make it a text file that this user may read, or take it away",
+            "the instructions cannot be read: it is not UTF-8; make it a text file that this user may read, or remove it",
         ),
     ];
     for (bytes, why) in cases {
@@ -104,7 +104,7 @@ fn own_instructions_that_cannot_be_used_are_named() {
     fs::write(twin.join("plan-extractor.md"), "twice").unwrap();
     assert_eq!(
         refused(&prompts),
-        "DIR/o/r: is a second folder for o/r; GitHub does not tell them apart, take one of them away"
+        "DIR/o/r: is a second folder for o/r; GitHub does not tell them apart; remove one of them"
     );
     fs::remove_dir_all(&twin).unwrap();
     fs::remove_file(&file).unwrap();
@@ -112,6 +112,6 @@ fn own_instructions_that_cannot_be_used_are_named() {
     assert_eq!(
         refused(&prompts),
         "DIR/o/r/plan-extractor.md: the instructions cannot be read: it is no file; make it a text file that this user may \
-         read, or take it away"
+         read, or remove it"
     );
 }

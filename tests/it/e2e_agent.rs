@@ -258,7 +258,7 @@ async fn a_bot_that_is_killed_while_its_agent_works_goes_on_and_leaves_no_proces
     model.wait_for(1).await;
     assert!(!processes::with(&[&system.agents()]).is_empty());
     system.kill().await;
-    gone(&system).await;
+    wait_for_no_agents(&system).await;
     system.start_bot().await;
     system.until("questions", waits).await;
     system
@@ -267,7 +267,7 @@ async fn a_bot_that_is_killed_while_its_agent_works_goes_on_and_leaves_no_proces
         .unwrap();
     model.wait_for(3).await;
     system.kill().await;
-    gone(&system).await;
+    wait_for_no_agents(&system).await;
     system.start_bot().await;
     let runs = system.run_to_rest().await;
     assert_eq!(
@@ -312,7 +312,7 @@ async fn a_session_that_a_deploy_interrupts_goes_on_in_the_next_process() {
 
 /// Returns when no process of an agent is left: the helper ends them when the bot is gone. Looks as
 /// often as it can.
-async fn gone(system: &System) {
+async fn wait_for_no_agents(system: &System) {
     let looking = async {
         while !processes::with(&[&system.agents()]).is_empty() {
             tokio::task::yield_now().await;

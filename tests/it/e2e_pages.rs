@@ -331,7 +331,7 @@ async fn people_see_what_they_can_read_and_maintainers_act() {
     let got = maintainer
         .post_from(&origin, &cancel, &[("form_token", &token)])
         .await;
-    got.says(409, "is failed; cancel is not possible then");
+    got.says(409, "is failed, so cancel is not possible");
     let got = maintainer
         .post_from(
             &origin,

@@ -222,7 +222,7 @@ async fn killed_while_the_planner_works_the_research_is_not_done_again() {
     assert!(
         said[0]
             .body
-            .contains("Written with research on 2 topics, 2 of them with a report"),
+            .contains("Written with research: 2 of 2 topics have a report"),
         "{}",
         said[0].body
     );

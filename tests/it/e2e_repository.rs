@@ -284,7 +284,7 @@ async fn a_repository_with_too_many_files_is_not_copied_and_the_report_names_the
         runs.iter().all(|run| run.state == State::Succeeded),
         "{said:#?}"
     );
-    let why = "The agent did not see the repository's files: it has more than 3 files \
+    let why = "The agent worked without a copy of the repository: it has more than 3 files \
                (`agent.repository.max_files`).";
     assert!(said[0].body.contains(why), "{}", said[0].body);
     assert!(folder(&model.asked()[0]).is_none());

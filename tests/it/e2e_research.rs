@@ -259,7 +259,7 @@ async fn too_few_reports_fail_and_a_retry_does_the_missing_ones_only() {
         "{}",
         said[0].body
     );
-    let least = "1 of 3 topics have a report; the minimum is 2.";
+    let least = "1 of 3 topics has a report; the minimum is 2.";
     assert!(said[0].body.contains(least), "{}", said[0].body);
     let topics = ["one", "two", "three"];
     let reports = assert_comments(&said, &topics);
@@ -336,7 +336,7 @@ async fn cancelled_research_leaves_no_process_and_no_topic_at_work() {
     assert_eq!(reports.count(), 1, "{said:#?}");
     let links = said
         .iter()
-        .find(|one| one.body.contains("1 of 5 topics have a report: [1]("));
+        .find(|one| one.body.contains("1 of 5 topics has a report: [1]("));
     assert!(links.is_some(), "{said:#?}");
     // Nobody works on the others any more.
     assert_eq!(shows("🔎"), 0, "{said:#?}");

@@ -208,7 +208,7 @@ async fn a_server_creates_its_own_app_and_starts() {
     ];
     let app = folder.path().join("app");
     assert_eq!(files(&app), written.map(str::to_owned).into());
-    drop(bot);
+    bot.kill().await;
 
     // The second start needs no setup.
     let mut bot = Program::start(folder.path(), &arguments);

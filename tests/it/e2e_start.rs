@@ -119,7 +119,7 @@ async fn a_command_is_accepted_while_github_is_unreachable_and_executed_when_it_
     let why = line["why"].as_str().unwrap();
     assert!(
         why.starts_with(&format!("GitHub cannot be reached at http://{github}/: "))
-            && why.ends_with("; check the network, the proxy and github.api_url"),
+            && why.ends_with("; check the network, the firewall and github.api_url"),
         "{why}"
     );
     assert_eq!(get(&address, "/livez").await, (200, "alive\n".to_owned()));

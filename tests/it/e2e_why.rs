@@ -453,7 +453,7 @@ async fn what_waits_is_explained() {
     let second = sim.comment(REPO, issue, "ada", "/save-raw-plan").unwrap();
     let third = sim.comment(REPO, issue, "bob", "/save-plan").unwrap();
     let runs = system.until("queue", |runs| runs.len() == 3).await;
-    let waits = "The command is being executed, and waits.";
+    let waits = "The command has started and is waiting; the reason is below.";
     let queued = "The command is waiting for an earlier one at the same place.";
     system
         .expect(

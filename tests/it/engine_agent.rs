@@ -103,7 +103,7 @@ pub(crate) async fn answers_as(rig: &Rig, login: &str, id: u64, text: &str) -> R
 }
 
 /// Works until nothing can be done at the present time.
-pub(crate) async fn now(rig: &Rig) {
+pub(crate) async fn work_until_idle(rig: &Rig) {
     let worker = rig.worker("rig");
     for _ in 0..200 {
         use planwright::engine::worker::Outcome;
@@ -154,7 +154,7 @@ async fn questions_are_asked_answered_and_go_back_into_the_same_session() {
     let agent = FakeAgent::new(vec![say(ASKS), say(GOOD)]);
     let rig = rig(&agent).await;
     let run = rig.say(Command::SavePlan).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Waiting);
     let said = rig.forge.own_bodies(HERE);
     assert!(
@@ -167,13 +167,13 @@ async fn questions_are_asked_answered_and_go_back_into_the_same_session() {
     assert!(rig.forge.plans().is_empty());
 
     answers(&rig, "1: a").await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Waiting);
     let reply = rig.forge.own_bodies(HERE).pop().unwrap();
     assert!(reply.contains("Question 2 is still open"), "{reply}");
 
     answers(&rig, "2: about 2 GB").await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
     let tasks = agent.tasks.lock().unwrap();
     let Session::New(first) = &tasks[0].session else {
@@ -251,9 +251,9 @@ async fn cancel_while_the_agent_works_and_while_people_are_asked_ends_in_one_rep
         let rig = rig(&agent).await;
         let run = rig.say(Command::SavePlan).await;
         if waiting {
-            now(&rig).await;
+            work_until_idle(&rig).await;
             rig.say(Command::Cancel).await;
-            now(&rig).await;
+            work_until_idle(&rig).await;
         } else {
             let flag = planwright::engine::stop::StopFlag::default();
             let claimed = rig
@@ -354,17 +354,17 @@ async fn who_neither_asked_nor_may_write_cannot_answer() {
     rig.forge.grant("eve", 66, Permission::Read);
     rig.forge.grant("bob", 8, Permission::Write);
     let run = rig.say(Command::SavePlan).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     answers_as(&rig, "eve", 66, "1: a 2: x").await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Waiting);
     let reply = rig.forge.own_bodies(HERE).pop().unwrap();
     assert!(
-        reply.starts_with("😕") && reply.contains("`write` permission"),
+        reply.starts_with("😕") && reply.contains("write access"),
         "{reply}"
     );
     answers_as(&rig, "bob", 8, "1: a 2: x").await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Succeeded);
 }
 
@@ -373,9 +373,9 @@ async fn a_lost_session_is_told_everything_again() {
     let agent = FakeAgent::new(vec![say(ASKS), Act::End(Ending::SessionLost), say(GOOD)]);
     let rig = rig(&agent).await;
     let run = rig.say(Command::SavePlan).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     answers(&rig, "1: b 2: one gigabyte").await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
     let tasks = agent.tasks.lock().unwrap();
     assert!(matches!(tasks[2].session, Session::New(_)));
@@ -396,9 +396,9 @@ async fn an_agent_without_sessions_is_told_everything_at_every_turn() {
     let agent = FakeAgent::forgetful(vec![say(ASKS), say("Great choice! Done."), say(GOOD)]);
     let rig = rig(&agent).await;
     let run = rig.say(Command::SavePlan).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     answers(&rig, "1: b 2: one gigabyte").await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
     let tasks = agent.tasks.lock().unwrap();
     for task in tasks.iter() {
@@ -493,7 +493,7 @@ async fn an_agent_that_obeys_the_conversation_is_held_until_a_writer_decides() {
     let rig = rig(&agent).await;
     rig.forge.grant("ada", 7, Permission::Write);
     let run = rig.say(Command::SavePlan).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Waiting);
     let asked = rig.forge.own_bodies(HERE).pop().unwrap();
     assert!(
@@ -502,7 +502,7 @@ async fn an_agent_that_obeys_the_conversation_is_held_until_a_writer_decides() {
     );
     assert!(!asked.contains("PW-"), "{asked}");
     answers(&rig, "1: a").await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(
         rig.state(&run).await,
         State::Waiting,
@@ -514,7 +514,7 @@ async fn an_agent_that_obeys_the_conversation_is_held_until_a_writer_decides() {
         assert_ne!(tasks[0].prompt, tasks[1].prompt, "the words are new");
     }
     answers(&rig, "1: b").await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
     assert!(status(&rig).contains("fallback"), "{}", status(&rig));
     assert!(document(&rig).contains("ada decided to continue without it"));
@@ -566,7 +566,7 @@ async fn a_question_that_cannot_be_read_is_asked_again() {
     let agent = FakeAgent::new(vec![say(UNREADABLE), say(ASKS), say(GOOD)]);
     let rig = rig(&agent).await;
     let run = rig.say(Command::SavePlan).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Waiting, "{}", status(&rig));
     let told = agent.prompts().remove(1);
     assert!(
@@ -575,7 +575,7 @@ async fn a_question_that_cannot_be_read_is_asked_again() {
     );
     assert!(told.contains("one marker with valid JSON"), "{told}");
     answers(&rig, "1: a 2: small").await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
 }
 
@@ -608,9 +608,9 @@ async fn the_fifth_question_and_the_seventh_option_are_told_to_the_agent_with_th
         let agent = FakeAgent::new(vec![say(&asks), say(GOOD)]);
         let rig = with(&agent, |agent| agent.rounds = rounds).await;
         let run = rig.say(Command::SavePlan).await;
-        now(&rig).await;
+        work_until_idle(&rig).await;
         answers(&rig, "1: a 2: a 3: a 4: a").await;
-        now(&rig).await;
+        work_until_idle(&rig).await;
         assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
         let told = agent.prompts().remove(1);
         for want in [
@@ -669,7 +669,7 @@ async fn what_is_kept_for_a_run_that_ended_is_tidied_at_the_next_start() {
     let agent = FakeAgent::new(vec![say(ASKS)]);
     let rig = rig(&agent).await;
     let run = rig.say(Command::SavePlan).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(
         planwright::engine::worker::forget_ended(&rig.parts)
             .await
@@ -677,7 +677,7 @@ async fn what_is_kept_for_a_run_that_ended_is_tidied_at_the_next_start() {
         0
     );
     rig.say(Command::Cancel).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(
         planwright::engine::worker::forget_ended(&rig.parts)
             .await

@@ -11,7 +11,7 @@ use planwright::engine::model::run::{RunId, State};
 use planwright::engine::store::{Budget, BudgetScope, ClaimLimits, Exceeded, Lease, Store};
 use planwright::formats::command::Command;
 
-use crate::engine_agent::{ASKS, GOOD, answers, document, now, rig, say, status};
+use crate::engine_agent::{ASKS, GOOD, answers, document, rig, say, status, work_until_idle};
 use crate::support::fake_agent::{Act, FakeAgent};
 use crate::support::rig::{HERE, Rig};
 
@@ -88,7 +88,7 @@ async fn a_turn_that_was_stored_before_a_crash_is_charged() {
     let agent = FakeAgent::new(vec![say(ASKS)]);
     let rig = rig(&agent).await;
     let run = rig.say(Command::SavePlan).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     let good = Ending::Success {
         text: GOOD.to_owned(),
         structured: None,
@@ -100,7 +100,7 @@ async fn a_turn_that_was_stored_before_a_crash_is_charged() {
         ..Spent::default()
     };
     died_behind_second_turn(&rig, &run, good, spent).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
 
     let other = rig.say(Command::SavePlan).await;
@@ -131,7 +131,7 @@ async fn a_stored_turn_that_was_stopped_does_not_stop_a_later_round() {
     let agent = FakeAgent::new(vec![say(ASKS), say(GOOD)]);
     let rig = rig(&agent).await;
     let run = rig.say(Command::SavePlan).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     died_behind_second_turn(&rig, &run, Ending::Cancelled, Spent::default()).await;
     rig.settle().await;
     assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
@@ -179,7 +179,7 @@ async fn what_somebody_answered_in_time_is_not_lost_when_the_rest_stays_open() {
         };
         let rig = rig(&agent).await;
         let run = rig.say(Command::SavePlan).await;
-        now(&rig).await;
+        work_until_idle(&rig).await;
         answers(&rig, "1: b").await;
         rig.settle().await;
         assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
@@ -199,16 +199,16 @@ async fn two_hiccups_of_github_with_days_between_do_not_end_a_waiting_run() {
     let agent = FakeAgent::new(vec![say(ASKS), say(GOOD)]);
     let rig = rig(&agent).await;
     let run = rig.say(Command::SavePlan).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     // At the reminder and at the end, GitHub is away for a moment.
     for _ in 0..2 {
         sleep(&rig).await;
         rig.forge.world.lock().unwrap().down = true;
-        now(&rig).await;
+        work_until_idle(&rig).await;
         assert_eq!(rig.state(&run).await, State::Waiting, "{}", status(&rig));
         rig.forge.world.lock().unwrap().down = false;
         sleep(&rig).await;
-        now(&rig).await;
+        work_until_idle(&rig).await;
     }
     assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
 }
@@ -218,10 +218,10 @@ async fn an_agent_that_is_turned_off_costs_no_answers_and_is_no_full_success() {
     let agent = FakeAgent::new(vec![say(ASKS)]);
     let mut rig = rig(&agent).await;
     let run = rig.say(Command::SavePlan).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     rig.parts.agent = None;
     answers(&rig, "1: b 2: one gigabyte").await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
     let said = status(&rig);
     assert!(
@@ -237,13 +237,13 @@ async fn a_held_run_stays_held_when_the_agent_is_turned_off() {
     let agent = FakeAgent::new(vec![obeys()]);
     let mut rig = rig(&agent).await;
     let run = rig.say(Command::SavePlan).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     rig.parts.agent = None;
     sleep(&rig).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Waiting, "{}", status(&rig));
     answers(&rig, "1: b").await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
     assert!(status(&rig).contains("ada decided"), "{}", status(&rig));
 }
@@ -253,16 +253,16 @@ async fn words_that_choose_nothing_do_not_stop_a_held_run() {
     let agent = FakeAgent::new(vec![obeys()]);
     let rig = rig(&agent).await;
     let run = rig.say(Command::SavePlan).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     for words in ["1: please go on", "skip"] {
         answers(&rig, words).await;
-        now(&rig).await;
+        work_until_idle(&rig).await;
         assert_eq!(rig.state(&run).await, State::Waiting, "{words}");
         let reply = rig.forge.own_bodies(HERE).pop().unwrap();
         assert!(reply.contains("needs one of its options"), "{reply}");
     }
     answers(&rig, "1: c").await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Cancelled);
 }
 
@@ -271,9 +271,9 @@ async fn a_retry_of_a_held_run_uses_nothing_of_the_session_that_obeyed() {
     let agent = FakeAgent::new(vec![obeys(), say(GOOD)]);
     let rig = rig(&agent).await;
     let run = rig.say(Command::SavePlan).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     answers(&rig, "1: c").await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Cancelled);
     rig.say(Command::Retry).await;
     rig.settle().await;
@@ -309,15 +309,15 @@ async fn a_retry_asks_for_no_session_that_was_deleted_with_the_end_of_the_run() 
     let agent = FakeAgent::new(vec![say(ASKS), say(GOOD)]);
     let rig = rig(&agent).await;
     let run = rig.say(Command::SavePlan).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     rig.say(Command::Cancel).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Cancelled);
     rig.say(Command::Retry).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Waiting, "it asks as before");
     answers(&rig, "1: b 2: one gigabyte").await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
     let tasks = agent.tasks.lock().unwrap();
     assert!(matches!(tasks[1].session, Session::New(_)));
@@ -330,7 +330,7 @@ async fn who_is_queued_behind_a_run_that_waits_for_people_is_told_so() {
     let agent = FakeAgent::new(vec![say(ASKS)]);
     let rig = rig(&agent).await;
     rig.say(Command::SavePlan).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     rig.say(Command::SaveRawPlan).await;
     rig.worker("rig").acknowledge_step().await.unwrap();
     let said = rig.forge.own_bodies(HERE).pop().unwrap();
@@ -346,15 +346,15 @@ async fn what_a_run_remembers_does_not_grow_with_every_wake() {
     let agent = FakeAgent::new(vec![say(ASKS)]);
     let rig = rig(&agent).await;
     let run = rig.say(Command::SavePlan).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     answers(&rig, "1: skip").await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     let before = asked(&rig, &run).await;
     assert_eq!(before.rounds[0].skipped, [0]);
     for _ in 0..3 {
         let woken = rig.store.send_message(&run, "null", rig.clock.now()).await;
         assert!(woken.unwrap());
-        now(&rig).await;
+        work_until_idle(&rig).await;
     }
     assert_eq!(asked(&rig, &run).await, before);
     assert_eq!(rig.state(&run).await, State::Waiting);
@@ -382,7 +382,7 @@ async fn a_run_without_a_free_agent_holds_no_worker_and_spends_nothing() {
     let rig = rig(&agent).await;
     agent.full.store(true, std::sync::atomic::Ordering::Relaxed);
     let run = rig.say(Command::SavePlan).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     let view = rig.view(&run).await;
     assert_eq!(view.state, State::Waiting);
     let note = view.note.unwrap();

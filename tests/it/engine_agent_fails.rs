@@ -11,7 +11,7 @@ use planwright::formats::block;
 use planwright::formats::command::Command;
 use planwright::formats::plan::document::plan_text;
 
-use crate::engine_agent::{ASKS, GOOD, answers, document, now, rig, say, status, with};
+use crate::engine_agent::{ASKS, GOOD, answers, document, rig, say, status, with, work_until_idle};
 use crate::support::fake_agent::{Act, FakeAgent};
 use crate::support::rig::{HERE, PLAN, Rig};
 
@@ -261,7 +261,7 @@ async fn an_agent_that_fails_behind_a_question_costs_no_answers() {
     let agent = FakeAgent::new(vec![say(ASKS), late]);
     let rig = rig(&agent).await;
     let run = rig.say(Command::SavePlan).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     answers(&rig, "1: b 2: one gigabyte").await;
     rig.settle().await;
     assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
@@ -297,16 +297,16 @@ async fn over_a_budget_nothing_is_spent_and_the_plan_is_saved_as_found() {
     let agent = FakeAgent::new(vec![say(GOOD)]);
     let rig = with(&agent, one_run).await;
     rig.say(Command::SavePlan).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     // Other guidance is another request.
     let mut second = rig.trigger(Command::SavePlan, "ada", 7, HERE);
     second.guidance = Some("keep it short".to_owned());
     let second = rig.deliver(second).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&second).await, State::Succeeded);
     assert_eq!(agent.prompts().len(), 1);
     let said = rig.forge.own_bodies(HERE).pop().unwrap();
-    let why = "because the budget for agents is used up (you can start 1 run with an agent in an hour; available again from ";
+    let why = "because the budget for agents is used up (one person can start 1 run with an agent per hour; available again from ";
     assert!(said.contains(why), "{said}");
     assert!(said.contains("enriched: fallback"), "{said}");
     assert_eq!(rig.forge.plans().len(), 2);
@@ -317,19 +317,19 @@ async fn over_a_budget_without_a_plan_the_error_says_when_there_is_room() {
     let agent = FakeAgent::new(vec![say(GOOD)]);
     let rig = with(&agent, one_run).await;
     rig.say(Command::SavePlan).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     rig.forge
         .open(EMPTY, "A question", &["Does it work on Windows?"]);
     let trigger = rig.trigger(Command::SavePlan, "ada", 7, EMPTY);
     let run = rig.deliver(trigger).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(
         rig.view(&run).await.code.map(Code::name),
         Some("agent_limit")
     );
     let said = rig.forge.own_bodies(EMPTY).remove(0);
     assert!(
-        said.contains("A limit is reached: you can start 1 run with an agent in an hour."),
+        said.contains("A limit is reached: one person can start 1 run with an agent per hour."),
         "{said}"
     );
 }

@@ -159,7 +159,7 @@ async fn a_push_of_fifty_plans_with_fifty_files_each_ends_within_the_budget_of_a
         "{said}"
     );
     assert!(
-        said.contains("The operator can raise `check.max_requests`."),
+        said.contains("ask the operator of this bot to raise `check.max_requests`."),
         "{said}"
     );
 }

@@ -40,8 +40,8 @@ async fn a_command_that_is_too_old_is_answered_with_one_line_and_not_executed() 
     let said = rig.forge.own_bodies(HERE);
     assert_eq!(said.len(), 1, "{said:?}");
     let text = format!(
-        "😕 ada: `/save-plan` was found 2 d 2 h after it was written at {}, and the limit is 1 d, so it was not \
-         executed. Give the command again if it is still wanted.",
+        "😕 ada: `/save-plan` was given at {}, but received only 2 d 2 h later; the limit is 1 d, so it was not \
+         executed. Repeat it if it is still wanted.",
         written.iso()
     );
     assert!(said[0].starts_with(&text), "{}", said[0]);

@@ -6,7 +6,9 @@ use planwright::engine::model::trigger::Origin;
 use planwright::formats::command::{Command, Permission};
 use planwright::formats::question::boxes;
 
-use crate::engine_agent::{ASKS, GOOD, answers, answers_as, document, now, rig, say, status, with};
+use crate::engine_agent::{
+    ASKS, GOOD, answers, answers_as, document, rig, say, status, with, work_until_idle,
+};
 use crate::support::fake_agent::FakeAgent;
 use crate::support::fake_forge::Fault;
 use crate::support::rig::{HERE, Rig};
@@ -22,7 +24,7 @@ async fn asked(asks: &str) -> (Rig, RunId) {
     let rig = rig(&agent).await;
     rig.forge.grant("bob", 8, Permission::Write);
     let run = rig.say(Command::SavePlan).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Waiting, "{}", status(&rig));
     (rig, run)
 }
@@ -58,7 +60,7 @@ async fn tick(rig: &Rig, who: (&str, u64), lines: &[&str]) {
         url: "https://github.test/boxes".into(),
     };
     rig.deliver(trigger).await;
-    now(rig).await;
+    work_until_idle(rig).await;
 }
 
 fn reply(rig: &Rig) -> String {
@@ -120,7 +122,7 @@ async fn ticks_for_some_questions_are_noted_and_the_others_wait() {
     );
     assert!(!boxes::parse(&comment(&rig).1).unwrap().send);
     answers_as(&rig, "bob", 8, "2: about 2 GB @octocat").await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
     let body = comment(&rig).1;
     let marker = format!("\n\n<!-- planwright:effect {run}/questions-1 -->");
@@ -142,7 +144,7 @@ async fn ticks_for_some_questions_are_noted_and_the_others_wait() {
         url: String::new(),
     };
     rig.deliver(trigger).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(comment(&rig).1, body);
     assert_eq!(rig.forge.own_bodies(HERE).len(), before + 1);
     assert!(reply(&rig).contains("the bot has no open questions"));
@@ -152,7 +154,7 @@ async fn ticks_for_some_questions_are_noted_and_the_others_wait() {
 async fn questions_left_to_the_agent_are_seen_in_the_plan_and_in_the_report() {
     let (rig, run) = asked(ASKS).await;
     answers(&rig, "1: b skip").await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
     let body = comment(&rig).1;
     assert!(body.starts_with("✅ **Answered by ada.**"), "{body}");
@@ -245,10 +247,10 @@ async fn each_question_says_how_many_options_can_be_chosen_and_how_to_say_someth
         "{body}"
     );
     answers(&rig, "1: a, b").await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     let said = reply(&rig);
     assert!(
-        said.contains("Question 1 takes one option, but several are chosen. Choose one of them, or write your own answer"),
+        said.contains("Question 1 takes one option, but several are chosen. Choose one of them or, if *other* is among the options, write your own answer"),
         "{said}"
     );
     assert!(!said.contains("The box"), "{said}");
@@ -274,9 +276,9 @@ async fn a_fifth_question_and_a_seventh_option_are_asked_in_the_next_round() {
     let agent = FakeAgent::new(vec![say(&asks), say(GOOD)]);
     let rig = with(&agent, |_| {}).await;
     rig.say(Command::SavePlan).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     answers(&rig, "1: a 2: a 3: a 4: a").await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     let told = agent.prompts().pop().unwrap();
     for lost in [
         "The question “q5?” was not asked: a round has at most 4 questions.",

@@ -136,7 +136,7 @@ async fn without_a_copy_the_plan_is_saved_and_the_report_says_why() {
                 what: "the archive".to_owned(),
                 message: "Resource not accessible by integration".to_owned(),
             }),
-            "the App cannot read them; it needs the permission `contents: read`",
+            "the App lacks the permission `contents: read`",
         ),
     ] {
         let agent = FakeAgent::new(vec![say(GOOD)]);
@@ -148,9 +148,9 @@ async fn without_a_copy_the_plan_is_saved_and_the_report_says_why() {
         assert_eq!(rig.state(&run).await, State::Succeeded, "{}", report(&rig));
         assert_eq!(copies.requested.lock().unwrap().len(), 1);
         assert_eq!(agent.tasks.lock().unwrap()[0].repository, None);
-        let said = format!("The agent did not see the repository's files: {why}.");
+        let said = format!("The agent worked without a copy of the repository: {why}.");
         assert!(report(&rig).contains(&said), "{}", report(&rig));
-        let said = "The agent did not see the repository's files: ";
+        let said = "The agent worked without a copy of the repository: ";
         assert!(document(&rig).contains(said), "{}", document(&rig));
     }
 }

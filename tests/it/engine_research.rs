@@ -11,7 +11,7 @@ use planwright::engine::settings::ResearchSettings;
 use planwright::engine::store::Store;
 use planwright::formats::command::Command;
 
-use crate::engine_agent::{now, rig, status};
+use crate::engine_agent::{rig, status, work_until_idle};
 use crate::support::fake_agent::{Act, FakeAgent};
 use crate::support::fake_forge::{Fault, Happening, Where};
 use crate::support::research::{report, wordings, works};
@@ -221,7 +221,7 @@ async fn what_stands_in_for_reports_never_counts_as_success() {
     assert_eq!(rig.state(&run).await, State::Failed, "{said}");
     assert!(said.contains("## Error: agent_failed"), "{said}");
     assert!(
-        said.contains("1 of 3 topics have a report; the minimum is 2."),
+        said.contains("1 of 3 topics has a report; the minimum is 2."),
         "{said}"
     );
     assert!(said.contains("Topic 2 (two): degraded"), "{said}");
@@ -376,7 +376,7 @@ async fn passing_faults_wait_longer_each_time_and_then_end_the_topic() {
     let run = ask(&rig, "one").await;
     let mut waits = Vec::new();
     for _ in 0..20 {
-        now(&rig).await;
+        work_until_idle(&rig).await;
         if rig.state(&run).await == State::Failed {
             break;
         }
@@ -465,7 +465,7 @@ async fn a_run_that_waits_for_agents_asks_github_for_next_to_nothing() {
     let rig = rig(&agent).await;
     let run = ask(&rig, "one").await;
     agent.full.store(true, std::sync::atomic::Ordering::Relaxed);
-    now(&rig).await;
+    work_until_idle(&rig).await;
     let before = rig.forge.world.lock().unwrap().calls;
     let worker = rig.worker("rig");
     let mut wakes = 0;

@@ -13,7 +13,7 @@ use planwright::engine::store::{ClaimLimits, RunOutcome, Store};
 use planwright::engine::worker::Outcome;
 use planwright::formats::command::Command;
 
-use crate::engine_agent::{ASKS, GOOD, now, rig, say, status, with};
+use crate::engine_agent::{ASKS, GOOD, rig, say, status, with, work_until_idle};
 use crate::support::fake_agent::{Act, FakeAgent};
 use crate::support::fake_forge::Fault;
 use crate::support::research::report;
@@ -104,7 +104,7 @@ async fn a_turn_that_ends_in_time_is_kept_and_not_paid_for_again() {
         assert_eq!(outcome, Outcome::Did(run.clone(), Some(State::Ready)));
         assert!(status(&rig).starts_with(PAUSED), "{}", status(&rig));
         assert_eq!(attempts(&rig, &run).await, 1);
-        now(&rig).await;
+        work_until_idle(&rig).await;
         assert_eq!(agent.prompts().len(), 1, "the result is used");
         let said = status(&rig);
         let goes_on = if first == GOOD {
@@ -131,7 +131,7 @@ async fn a_turn_that_is_ended_is_no_failure_and_its_session_goes_on() {
     assert!(said.starts_with(PAUSED), "{said}");
     assert!(agent.forgotten.lock().unwrap().is_empty());
     assert_eq!(attempts(&rig, &run).await, 1);
-    now(&rig).await;
+    work_until_idle(&rig).await;
     let said = status(&rig);
     assert_eq!(rig.state(&run).await, State::Succeeded, "{said}");
     assert!(said.starts_with("✅ Plan saved:"), "{said}");
@@ -152,7 +152,7 @@ async fn an_agent_without_sessions_begins_its_turn_again() {
     let rig = with(&agent, |settings| settings.tries = 1).await;
     let run = rig.say(Command::SavePlan).await;
     stopped(&rig, &agent, true).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
     let prompts = agent.prompts();
     assert_eq!(prompts[0], prompts[1]);
@@ -164,7 +164,7 @@ async fn a_correction_that_is_ended_is_requested_again_in_the_same_session() {
     let rig = rig(&agent).await;
     let run = rig.say(Command::SavePlan).await;
     stopped(&rig, &agent, true).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
     let prompts = agent.prompts();
     let request = format!("The request was:\n\n{}", prompts[1]);
@@ -178,7 +178,7 @@ async fn a_session_that_was_lost_meanwhile_begins_anew_and_is_no_failure() {
     let rig = with(&agent, |settings| settings.tries = 1).await;
     let run = rig.say(Command::SavePlan).await;
     stopped(&rig, &agent, true).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
     let tasks = agent.tasks.lock().unwrap();
     assert!(matches!(tasks[2].session, Session::New(_)));
@@ -191,13 +191,13 @@ async fn questions_are_shown_again_after_a_pause() {
     let agent = FakeAgent::new(vec![say(ASKS), say(GOOD)]);
     let rig = rig(&agent).await;
     let run = rig.say(Command::SavePlan).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     let asked = status(&rig);
     let due = rig.store.next_due().await.unwrap().unwrap();
     rig.clock.advance_to(due);
     step(&rig, &begun()).await;
     assert!(status(&rig).starts_with(PAUSED), "{}", status(&rig));
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Waiting);
     assert_eq!(status(&rig), asked);
 }
@@ -263,7 +263,7 @@ async fn research_keeps_the_reports_and_repeats_only_the_turn_that_was_ended() {
     let states: Vec<_> = states.iter().map(|one| (one.state, one.tries)).collect();
     assert_eq!(states[1], (TopicState::Open, 0), "not a failed try");
     assert_eq!(states[0].0, TopicState::Written);
-    now(&rig).await;
+    work_until_idle(&rig).await;
     let said = status(&rig);
     assert_eq!(rig.state(&run).await, State::Succeeded, "{said}");
     assert!(said.starts_with("✅ Research finished: 2 of 2"), "{said}");

@@ -6,7 +6,9 @@ use planwright::engine::model::trigger::{Actor, Origin, Trigger};
 use planwright::engine::settings::{ExtractSettings, Settings, WhenUnclear};
 use planwright::formats::command::{self, Permission};
 
-use crate::engine_agent::{answers, answers_as, document, now, rig as with_agent, say, status};
+use crate::engine_agent::{
+    answers, answers_as, document, rig as with_agent, say, status, work_until_idle,
+};
 use crate::support::fake_agent::{Act, FakeAgent};
 use crate::support::rig::{HERE, Rig};
 
@@ -72,7 +74,7 @@ fn asked(rig: &Rig, comment: &str) -> Trigger {
 
 async fn command(rig: &Rig, comment: &str) -> RunId {
     let run = rig.deliver(asked(rig, comment)).await;
-    now(rig).await;
+    work_until_idle(rig).await;
     run
 }
 
@@ -110,7 +112,7 @@ async fn an_unclear_choice_is_asked_with_boxes_and_the_answer_is_saved() {
     );
     assert!(rig.forge.plans().is_empty());
     answers(&rig, "1: b").await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
     assert_eq!(rig.forge.plans()[0].1.title, "CSV in the browser");
     assert!(document(&rig).contains("3. Offer it as a file"));
@@ -127,20 +129,22 @@ async fn none_of_these_saves_nothing_and_says_what_to_do() {
     let run = command(&rig, "/save-raw-plan").await;
     // Words choose nothing.
     answers(&rig, "1: the one that we spoke of").await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Waiting);
     answers_as(&rig, "bob", 8, "1: c").await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Failed);
     let said = status(&rig);
     assert!(
         said.starts_with(
-            "## Error: no_plan_found\n\nNone of the plans in this conversation is the one that is meant. Nothing was saved.\n"
+            "## Error: no_plan_found\n\nSomebody answered that none of these plans is meant. Nothing was saved.\n"
         ),
         "{said}"
     );
     assert!(
-        said.contains("`/save-raw-plan from=` and the address of the comment that contains it."),
+        said.contains(
+            "`/save-raw-plan from=ADDRESS`, the address of the comment that contains it."
+        ),
         "{said}"
     );
     assert!(rig.forge.plans().is_empty());
@@ -443,7 +447,7 @@ async fn an_agent_that_keeps_neither_text_leaves_the_choice_to_people() {
     let run = command(&rig, "/save-plan").await;
     assert_eq!(rig.state(&run).await, State::Waiting, "{}", status(&rig));
     answers(&rig, "1: a").await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
     assert_eq!(rig.forge.plans()[0].1.title, "CSV on the server");
 }
@@ -458,7 +462,7 @@ async fn an_agent_that_fails_leaves_the_choice_to_people() {
     let run = command(&rig, "/save-plan").await;
     assert_eq!(rig.state(&run).await, State::Waiting, "{}", status(&rig));
     answers(&rig, "1: b").await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
     assert_eq!(rig.forge.plans()[0].1.title, "CSV in the browser");
     assert!(

@@ -14,7 +14,7 @@ use planwright::engine::model::run::{RunId, State};
 use planwright::engine::settings::{AgentSettings, Settings};
 use planwright::formats::command::Command;
 
-use crate::engine_agent::{GOOD, answers, now};
+use crate::engine_agent::{GOOD, answers, work_until_idle};
 use crate::injection_formats::{CASES, Case, Where};
 use crate::support::fake_agent::{Act, FakeAgent};
 use crate::support::rig::{HERE, PLAN, Rig};
@@ -111,7 +111,7 @@ async fn nothing_in_an_answer_of_a_person_reaches_an_effect() {
         let rig = conversation(&agent, "Search is slow", &["It takes a minute.", PLAN]).await;
         let before = Before::of(&rig);
         let run = rig.say(Command::SavePlan).await;
-        now(&rig).await;
+        work_until_idle(&rig).await;
         assert_eq!(rig.state(&run).await, State::Waiting, "{name}");
         let first = agent.prompts().remove(0);
         let nonce = world::nonce(&first);
@@ -121,7 +121,7 @@ async fn nothing_in_an_answer_of_a_person_reaches_an_effect() {
             &format!("{}\u{200b}{}", &nonce[..4], &nonce[4..]),
         );
         answers(&rig, &format!("1: it is {text}")).await;
-        now(&rig).await;
+        work_until_idle(&rig).await;
         assert_eq!(ended(&rig, &run, name).await, State::Succeeded, "{name}");
         let told = agent.prompts().remove(1);
         for line in ["BEGIN answers", "END answers"] {

@@ -72,7 +72,8 @@ pub struct CommandSpec {
     pub permission: Permission,
     /// The options that may follow the command, as `name=value`, before its free text.
     pub options: &'static [OptionSpec],
-    /// Name of the free text after the command, for help; `None` if it takes none.
+    /// Name of the free text after the command, for help, in brackets if it may be left out; `None`
+    /// if it takes none.
     pub argument: Option<&'static str>,
     /// One line for help: what it does.
     pub summary: &'static str,
@@ -106,8 +107,8 @@ pub const REGISTRY: &[CommandSpec] = &[
         aliases: &["erk:save-plan"],
         permission: Permission::Write,
         options: options::SOURCES,
-        argument: Some("guidance"),
-        summary: "Find the plan here, check it, and save it as an issue. Guidance is recorded with it.",
+        argument: Some("[guidance]"),
+        summary: "Find the plan here, check it, and save it as an issue. An agent completes it and applies the guidance; without one, guidance is only recorded.",
         example: "/save-plan keep the old endpoint until the next release",
         label: Some("save-plan"),
         takes_plan: true,
@@ -132,7 +133,7 @@ pub const REGISTRY: &[CommandSpec] = &[
         aliases: &[],
         permission: Permission::Write,
         options: options::RESEARCH,
-        argument: Some("guidance"),
+        argument: Some("[guidance]"),
         summary: "Write a plan for the specification in this issue, using the repository's knowledge.",
         example: "/plan research=\"how retries work; which queue fits\" keep the public interface as it is",
         label: Some("plan"),
@@ -172,7 +173,7 @@ pub const REGISTRY: &[CommandSpec] = &[
         // The requester of the run may answer too; the step checks that.
         permission: Permission::Read,
         options: &[],
-        argument: Some("answers"),
+        argument: Some("ANSWERS"),
         summary: "Answer the bot's questions by number; ticking boxes in its comment does the same.",
         example: "/answer 1: a 2: keep the old endpoint",
         label: None,
@@ -186,7 +187,7 @@ pub const REGISTRY: &[CommandSpec] = &[
         permission: Permission::Write,
         options: &[],
         argument: None,
-        summary: "Stop what is running here.",
+        summary: "Stop what runs or waits here.",
         example: "/cancel",
         label: None,
         takes_plan: false,
@@ -199,7 +200,7 @@ pub const REGISTRY: &[CommandSpec] = &[
         permission: Permission::Write,
         options: &[],
         argument: None,
-        summary: "Retry the last failed command, from the step that failed.",
+        summary: "Run the last failed or cancelled command again, from the step that failed.",
         example: "/retry",
         label: None,
         takes_plan: false,
@@ -212,7 +213,7 @@ pub const REGISTRY: &[CommandSpec] = &[
         permission: Permission::Read,
         options: &[],
         argument: None,
-        summary: "Show what is running here.",
+        summary: "Show the newest runs here, and which commands had no effect.",
         example: "/plan-status",
         label: None,
         takes_plan: false,

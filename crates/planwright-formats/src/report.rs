@@ -15,6 +15,7 @@
 //! | task boxes | `- [ ]`, `- [x]` | all bullets, `[X]` too | |
 //! | complexity | first word after `**Risk**:` | `**Complexity**:`, else `**Risk**:`, before the first phase, and only a known level | the complexity of a phase is not that of the plan |
 
+use std::fmt::{Display, Formatter};
 use std::path::Path;
 
 use unicode_normalization::UnicodeNormalization;
@@ -68,6 +69,19 @@ impl ReportTally {
     /// least one.
     pub fn needed(self) -> usize {
         self.expected.div_ceil(2).max(1)
+    }
+}
+
+/// Writes, for example, `2 of 5 topics have a report`.
+impl Display for ReportTally {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let s = if self.expected == 1 { "" } else { "s" };
+        let have = if self.ok == 1 { "has" } else { "have" };
+        write!(
+            f,
+            "{} of {} topic{s} {have} a report",
+            self.ok, self.expected
+        )
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) fn unusable(report: &mut Report, error: &ConfigError) {
             "correct the file or the variable; `openssl rand -hex 32` makes a webhook secret, and the App's settings page a private key"
         }
         ConfigError::SecretInFile { .. } => "move it; whoever could read the file knows it",
-        ConfigError::Prompt { .. } => "correct the file, or leave agent.prompts_folder out",
+        ConfigError::Prompt { .. } => "correct the file, or leave agent.prompts empty",
         _ => "correct it; `planwright config --default` prints every key with its allowed values",
     };
     report.error("configuration", error.to_string(), remedy);

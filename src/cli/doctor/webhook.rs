@@ -46,7 +46,9 @@ pub(super) async fn listening(report: &mut Report, config: &Config, in_use: bool
             "check that the bot runs with the same server.listen, which `serve --listen` overrides",
         ),
         Ok(_) => report.ok("listen", format!("{address} can be listened on")),
-        Err(error) if error.kind() == ErrorKind::AddrInUse => used(report, address).await,
+        Err(error) if error.kind() == ErrorKind::AddrInUse => {
+            check_address_in_use(report, address).await;
+        }
         Err(error) => {
             let remedy = match error.kind() {
                 ErrorKind::AddrNotAvailable => {
@@ -67,8 +69,8 @@ pub(super) async fn listening(report: &mut Report, config: &Config, in_use: bool
 }
 
 /// Checks whether the program that listens at the address is the bot.
-async fn used(report: &mut Report, address: SocketAddr) {
-    if answers(address, "livez").await.as_deref() != Some("alive\n") {
+async fn check_address_in_use(report: &mut Report, address: SocketAddr) {
+    if request(address, "livez").await.as_deref() != Some("alive\n") {
         report.error(
             "listen",
             format!("another program listens at {address}"),
@@ -76,7 +78,7 @@ async fn used(report: &mut Report, address: SocketAddr) {
         );
         return;
     }
-    let ready = answers(address, "readyz").await.unwrap_or_default();
+    let ready = request(address, "readyz").await.unwrap_or_default();
     match not_ready(&ready) {
         None => report.ok("listen", format!("a bot is running at {address} and ready")),
         Some(why) => report.warning(
@@ -110,7 +112,7 @@ fn not_ready(answer: &str) -> Option<String> {
 }
 
 /// Returns the body of the answer of the program that listens at the address.
-async fn answers(address: SocketAddr, path: &str) -> Option<String> {
+async fn request(address: SocketAddr, path: &str) -> Option<String> {
     let host = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
         IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
@@ -253,7 +255,7 @@ fn delivered(
 ) {
     let answered: Vec<&Attempt> = attempts.iter().filter(|one| one.status_code != 0).collect();
     let Some(last) = answered.first() else {
-        nothing(report, installations, now);
+        report_no_deliveries(report, installations, now);
         return;
     };
     let at = Millis::from(last.delivered_at).iso();
@@ -298,7 +300,7 @@ fn delivered(
 }
 
 /// Judges an empty log. GitHub always sends an event about an installation.
-fn nothing(report: &mut Report, installations: &[InstalledApp], now: Millis) {
+fn report_no_deliveries(report: &mut Report, installations: &[InstalledApp], now: Millis) {
     let recent = installations.iter().find(|one| {
         one.created_at.is_some_and(|created| {
             let age = now.since(created.into());

@@ -25,7 +25,7 @@ Exit codes:
   2  the arguments or the configuration are wrong; nothing was done";
 
 const RESTORE_HELP: &str = "\
-Stop the bot before. The backup takes the place of the database that store.path
+Stop the bot first. The backup takes the place of the database that store.path
 names. With --replace, what is there is renamed to NAME.replaced-TIME.
 
 Commands that came after the backup, in the last late.max_age_hours (24), are

@@ -14,7 +14,7 @@ const HELP: &str = "\
 An address is sqlite:PATH or postgres://USER@HOST:PORT/DATABASE. The password is
 that of the configuration: PLANWRIGHT_STORE_PASSWORD, or store.password_file.
 
-Stop every bot on both databases before. The target must be new or empty. A copy
+First stop every bot on both databases. The target must be new or empty. A copy
 that was interrupted is continued by the same command. In the end every table is
 compared; until all are equal, no bot starts on the target.
 

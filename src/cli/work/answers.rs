@@ -247,7 +247,7 @@ mod tests {
     }
 
     const SEVERAL: &str = "Question 1 takes one option, but several are chosen. Choose one of \
-                           them, or write your own answer after `other:`.";
+                           them or, if *other* is among the options, write your own answer after `other:`.";
 
     fn words(answers: &Answers, question: &Question, number: usize) -> String {
         match answers.find(question, number, &[]).unwrap() {
@@ -302,8 +302,8 @@ mod tests {
             ("{\"Place\": \"1 2\"}", SEVERAL),
             (
                 "{\"Place\": 4}",
-                "Question 1 has no option `4`: its options are a to c. Choose one of these, or \
-                 write your own answer after `other:`.",
+                "Question 1 has no option `4`: its options are a to c. Choose one of these or, if \
+                 *other* is among the options, write your own answer after `other:`.",
             ),
             (
                 "{\"Place\": 0}",

@@ -31,7 +31,7 @@ pub enum ProjectError {
         why: String,
     },
     /// A key is unknown.
-    #[error("{place}: unknown key `{key}`{}; remove it; `planwright init --print` prints every key", nearest.as_ref().map(|key| format!(", did you mean `{key}`?")).unwrap_or_default())]
+    #[error("{place}: unknown key `{key}`{}; correct or remove it; `planwright init --print` prints every key", nearest.as_ref().map(|key| format!(" (did you mean `{key}`?)")).unwrap_or_default())]
     UnknownKey {
         /// File and line.
         place: String,

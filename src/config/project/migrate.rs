@@ -240,7 +240,7 @@ impl Migration {
             Some(bare) => {
                 self.out.changed.push(format!(
                     "`{key}` is {bare:?} here, without `anthropic/`, as Claude Code names it; \
-                     remove it to let the client choose"
+                     remove it for the program's own default"
                 ));
                 bare.into()
             }
@@ -271,11 +271,11 @@ impl Migration {
         }
         let ours = others.len() < args.len();
         if others.is_empty() && ours {
-            let why = "planwright sets the client's arguments itself";
+            let why = "planwright sets the agent program's arguments itself";
             self.leave("agent.args", why);
         } else if !others.is_empty() {
             let why = format!(
-                "{}: planwright sets the client's arguments itself; see models.default, \
+                "{}: planwright sets the agent program's arguments itself; see models.default, \
                  agent.tools and limits for what you can choose",
                 others.join(", ")
             );

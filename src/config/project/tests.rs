@@ -173,15 +173,15 @@ fn errors_name_the_line_the_key_and_the_remedy() {
     for (text, error) in [
         (
             "[agent]\n\ncomand = 'x'\n",
-            "3: unknown key `agent.comand`, did you mean `agent.command`?; remove it; `planwright init --print` prints every key",
+            "3: unknown key `agent.comand` (did you mean `agent.command`?); correct or remove it; `planwright init --print` prints every key",
         ),
         (
             "[zzz]\nq = 1\n",
-            "1: unknown key `zzz`; remove it; `planwright init --print` prints every key",
+            "1: unknown key `zzz`; correct or remove it; `planwright init --print` prints every key",
         ),
         (
             "[models.thresholds]\nlow = 1\n",
-            "2: unknown key `models.thresholds.low`; remove it; `planwright init --print` prints every key",
+            "2: unknown key `models.thresholds.low`; correct or remove it; `planwright init --print` prints every key",
         ),
         (
             "agent = 'claude'\n",
@@ -305,7 +305,7 @@ fn our_own_file_comes_before_the_old_one_and_nothing_means_the_defaults() {
         migrated.notes,
         [
             "using the settings of .spektacular/config.yaml; `planwright init` migrates them to .planwright/config.toml",
-            "`models.default` is \"opus\" here, without `anthropic/`, as Claude Code names it; remove it to let the client choose",
+            "`models.default` is \"opus\" here, without `anthropic/`, as Claude Code names it; remove it for the program's own default",
         ]
     );
     let unset = load(

@@ -16,7 +16,7 @@ pub(in crate::engine) fn text(labels: &[(Command, String)]) -> String {
     for spec in REGISTRY {
         let argument = spec
             .argument
-            .map(|argument| format!(" [{argument}]"))
+            .map(|argument| format!(" {argument}"))
             .unwrap_or_default();
         let mut options = String::new();
         for option in spec.options {
@@ -27,7 +27,11 @@ pub(in crate::engine) fn text(labels: &[(Command, String)]) -> String {
         text.push_str(&format!(
             "| {} | {label} | {} | {} |\n",
             code_span(&format!("/{}{options}{argument}", spec.name)),
-            permission_name(spec.permission),
+            match spec.command {
+                // Whoever requested the run that asks may answer.
+                Command::Answer => "requester, or write",
+                _ => permission_name(spec.permission),
+            },
             spec.summary
         ));
     }
@@ -44,7 +48,7 @@ pub(in crate::engine) fn text(labels: &[(Command, String)]) -> String {
         }
     }
     text.push_str(
-        "\nA session log may also be attached to the command's own comment.\n\nA command in a quote, a list, code or an HTML comment is not a command. Commands count in new comments, and when the author adds them within ten minutes; at most eight per comment.",
+        "\nA session log may also be attached to the command's own comment.\n\nA command in a quote, a list, code or an HTML comment is not a command. Commands count in new comments, and in edits by the author within ten minutes; at most eight per comment.",
     );
     text
 }

@@ -17,6 +17,17 @@ const MAX_LISTED: u32 = 10;
 
 /// Number of ignored events that are listed.
 const MAX_IGNORED: usize = 5;
+/// Parts of the reasons for ignoring what nobody meant as a command: talk, edits of it, other
+/// labels, commits of pull requests without the label, and what the bot itself does.
+const ORDINARY: [&str; 7] = [
+    NO_COMMAND,
+    "this App",
+    "is not a command",
+    "asks nothing",
+    "no label that asks for a check",
+    "the edit adds no command",
+    "left the comment's text",
+];
 
 /// Number of decisions among which they are searched.
 const MAX_DECISIONS: u32 = 200;
@@ -83,12 +94,7 @@ pub(in crate::engine) fn ignored(decisions: &[DecisionRecord], since: Millis) ->
         .iter()
         .filter(|one| one.at >= since)
         .filter_map(|one| Some((one, one.verdict.reason()?)))
-        // Talk, other labels, and what the bot itself does.
-        .filter(|(_, why)| {
-            ![NO_COMMAND, "this App", "is not a command", "asks nothing"]
-                .iter()
-                .any(|ordinary| why.contains(ordinary))
-        });
+        .filter(|(_, why)| !ORDINARY.iter().any(|ordinary| why.contains(ordinary)));
     for (decision, why) in told.take(MAX_IGNORED) {
         let what = match decision.subject.comment {
             Some(id) => format!("comment {id}"),

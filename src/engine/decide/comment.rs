@@ -200,7 +200,7 @@ fn added_by_edit(read: &IssueComment<'_>) -> Result<Vec<Invocation>, &'static st
     let age = read.comment.updated_at.0.since(read.comment.created_at.0);
     if age >= EDIT_WINDOW {
         return Err(
-            "commands added ten minutes or more after the comment was written do not count",
+            "the comment was edited ten minutes or more after it was written; commands in such edits do not count",
         );
     }
     let after = &read.comment.body;

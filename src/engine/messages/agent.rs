@@ -176,7 +176,7 @@ pub fn answer_rejected(faults: &[Fault]) -> String {
         .map(|fault| fault.for_people.as_str())
         .collect();
     format!(
-        "the agent's answer did not pass the checks, although it was corrected twice ({})",
+        "the agent's answer did not pass the checks, although the agent was asked twice to correct it ({})",
         quoted(&what.join("; "), QUOTED)
     )
 }
@@ -236,10 +236,10 @@ pub fn redacted(count: u32) -> Option<String> {
 /// Returns a note on questions that nobody answered.
 pub fn unanswered(open: usize, within: Duration) -> String {
     let hours = within.as_secs() / 3600;
-    let time = if hours >= 48 {
-        format!("{} days", hours / 24)
-    } else {
-        format!("{hours} hours")
+    let time = match hours {
+        1 => "1 hour".to_owned(),
+        48.. if hours.is_multiple_of(24) => format!("{} days", hours / 24),
+        _ => format!("{hours} hours"),
     };
     let what = if open == 1 {
         "1 question was not answered".to_owned()

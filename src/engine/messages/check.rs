@@ -49,10 +49,11 @@ pub fn pushed_by_outsider(login: &str, most: usize) -> String {
 pub fn title(checked: &Checked) -> String {
     let skipped = checked.skipped();
     if skipped > 0 && checked.good() + skipped == checked.plans.len() {
-        return format!(
-            "{skipped} of {} plans were not checked",
-            checked.plans.len()
-        );
+        return match (skipped, checked.plans.len()) {
+            (1, 1) => "The plan was not checked".to_owned(),
+            (1, all) => format!("1 of {all} plans was not checked"),
+            (_, all) => format!("{skipped} of {all} plans were not checked"),
+        };
     }
     match (checked.plans.len(), checked.good() + skipped) {
         (0, _) => "No plan to check".to_owned(),
@@ -204,5 +205,8 @@ pub fn no_plan_files(names: &[String]) -> String {
 /// Returns a note that a plan names more files than are read. `name` is the plan's name as shown to
 /// people.
 pub fn not_all_looked_at(name: &str, all: usize, most: usize) -> String {
-    format!("{name} names {all} files and folders; the first {most} were checked.")
+    format!(
+        "In {name}, {all} files and folders are named; only the first {most} were compared, and actions on the others are \
+         reported as unreadable (`check.max_compared_files`)."
+    )
 }

@@ -8,19 +8,21 @@ use crate::engine::model::trigger::{IssueRef, Trigger};
 use crate::formats::plan::gate::TitleError;
 
 const RETRY: &str =
-    "Fix the cause, then comment `/retry` here to continue from the step that failed.";
+    "When the cause is fixed, comment `/retry` here to continue from the step that failed.";
 
 /// Returns the failure if no plan was found, and so none that guidance could be applied to.
 /// `looked_at` lists where the bot looked.
 pub fn no_plan_found(trigger: &Trigger, looked_at: Vec<String>) -> Failure {
+    let name = trigger.command.name();
     let Some(guidance) = &trigger.guidance else {
         return Failure {
             code: Code::NoPlanFound,
             message: "No implementation plan was found in this conversation.".to_owned(),
             details: looked_at,
-            remedy: "Post the plan as a comment here (a title, an overview, numbered steps), then comment `/save-plan` again; \
-                     or put the plan into the same comment, below the command."
-                .to_owned(),
+            remedy: format!(
+                "Post the plan as a comment here (a title, an overview, numbered steps), then comment `/{name}` again; \
+                 or put the plan into the same comment, below the command."
+            ),
         };
     };
     let mut details = vec![format!("Guidance: “{}”", shorten(guidance, 200))];
@@ -29,8 +31,9 @@ pub fn no_plan_found(trigger: &Trigger, looked_at: Vec<String>) -> Failure {
         code: Code::GuidanceWithoutPlan,
         message: "There is guidance, but no plan was found to apply it to.".to_owned(),
         details,
-        remedy: "Post the plan here first, then comment `/save-plan` with the guidance again."
-            .to_owned(),
+        remedy: format!(
+            "Post the plan here first, then comment `/{name}` with the guidance again."
+        ),
     }
 }
 
@@ -88,8 +91,9 @@ pub fn not_executable(checked: &Checked) -> Failure {
             code: Code::ValidationFailed,
             message: with_full_stop(message),
             details,
-            remedy: "Comment `/check-plan` for a further check, or propose fewer plans in one pull request. The operator \
-                     can raise `check.max_requests`."
+            remedy: "Put fewer plans into one pull request, or ask the operator of this bot to raise `check.max_requests`. If a note \
+                     above says that the check was limited because of who pushed the commits, somebody with triage \
+                     permission can comment `/check-plan`."
                 .to_owned(),
         };
     }
@@ -118,9 +122,9 @@ pub fn no_action_plan() -> Failure {
         code: Code::NoPlanFound,
         message: "There is no executable plan here to check.".to_owned(),
         details: vec![
-            "An executable plan begins with `# ` and a title and has the sections `## Rationale` and `## Action Plan`".to_owned(),
+            "An executable plan (action plan) begins with a `# ` title and has the sections `## Rationale` and `## Action Plan`".to_owned(),
         ],
-        remedy: "Put the plan into the same comment, below `/check-plan`, or into the opening text.".to_owned(),
+        remedy: "Put the plan into the same comment, below `/check-plan`; or post it as a comment or in the opening text, then comment `/check-plan` again.".to_owned(),
     }
 }
 
@@ -217,13 +221,13 @@ pub fn refused(error: &ForgeError, place: &IssueRef) -> Failure {
             Code::ConfigInvalid,
             format!("The GitHub App lacks a permission in {repo}."),
             format!(
-                "Ask an owner to accept the App's permissions (issues: write, pull requests: write, contents: read). {RETRY}"
+                "Ask an owner to accept the App's permissions (checks: write, issues: write, pull requests: write, contents: read, metadata: read). {RETRY}"
             ),
         ),
         ForgeError::Unauthorized { .. } => (
             Code::ConfigInvalid,
             format!("GitHub does not accept the App's credentials for {repo}."),
-            format!("Ask your operator to check the App's id, key and installation. {RETRY}"),
+            format!("Ask the operator of this bot to check the App's id, key and installation. {RETRY}"),
         ),
         _ => (
             Code::GithubUnavailable,

@@ -41,8 +41,11 @@ pub fn left_out(files: &[LeftOut]) -> Option<String> {
 fn reason(one: &LeftOut) -> Option<(u8, String, &str)> {
     let (rank, words) = match &one.why {
         Why::SameAs(_) => return None,
-        Why::NotListed => (0, "more files than are listed, so some may be missing"),
-        Why::NoRoom => (1, "no room is left"),
+        Why::NotListed => (
+            0,
+            "a folder with more files than GitHub lists, so some may be missing",
+        ),
+        Why::NoRoom => (1, "the limit on number or total size is reached"),
         Why::TooLarge(most) => {
             let words = format!("larger than {} KB", most / 1024);
             return Some((2, words, &one.path));
@@ -50,7 +53,7 @@ fn reason(one: &LeftOut) -> Option<(u8, String, &str)> {
         Why::NotText => (3, "not UTF-8 text"),
         Why::Gone => (4, "changed or removed meanwhile"),
         Why::Unreadable(_) => (5, "not readable"),
-        Why::OddPath => (6, "odd path"),
+        Why::OddPath => (6, "invalid path"),
         Why::Link => (7, "a symbolic link, which is not followed"),
         Why::Submodule => (8, "a submodule"),
         Why::NotMarkdown => (9, "the name does not end in `.md`"),

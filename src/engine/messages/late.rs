@@ -25,12 +25,12 @@ pub fn note(trigger: &Trigger, received: Millis) -> Option<String> {
 /// Returns the answer to a command that was found too late to be executed.
 pub fn too_old(trigger: &Trigger, received: Millis, limit: Duration) -> String {
     format!(
-        "😕 {}: {} was found {} after it was written at {}, and the limit is {}, so it was not executed. Give the command \
-         again if it is still wanted.",
+        "😕 {}: {} was given at {}, but received only {} later; the limit is {}, so it was not executed. Repeat it if it is \
+         still wanted.",
         person(trigger),
         asked(trigger),
-        duration(received.since(trigger.at)),
         trigger.at.iso(),
+        duration(received.since(trigger.at)),
         duration(limit)
     )
 }

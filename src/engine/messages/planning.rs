@@ -9,8 +9,7 @@ use crate::formats::question::boxes::shown;
 use crate::formats::specification::{Specification, template};
 
 /// The remedy if the operator has to act.
-pub const OPERATOR: &str =
-    "Ask your operator to check the agent's settings, then comment `/retry` here.";
+pub const OPERATOR: &str = "Ask the operator of this bot to check its log and the disk of its host, then comment `/retry` here.";
 
 /// Returns the failure of an empty specification.
 pub fn empty_specification(read: &Specification) -> Failure {
@@ -56,7 +55,8 @@ pub fn needs_agent(command: Command) -> Failure {
             command.name()
         ),
         details: vec!["Commands that only save and check plans work without one".to_owned()],
-        remedy: "Ask your operator to set `agent.kind`, then comment `/retry` here.".to_owned(),
+        remedy: "Ask the operator of this bot to set `agent.kind`, then comment `/retry` here."
+            .to_owned(),
     }
 }
 
@@ -91,7 +91,7 @@ pub const NOT_GIVEN: &str = "The documents could not be provided to the agent.";
 /// Returns the complaint that a different file was written than requested.
 pub fn wrote_another(path: &str) -> String {
     format!(
-        "The file `plan.md` does not exist; {} was written, which is not a plan or does not exist.",
+        "The file `plan.md` does not exist; the file that the agent reported as written, {}, is not a plan or does not exist.",
         code_span(&shorten(public(path), 200))
     )
 }
@@ -99,13 +99,14 @@ pub fn wrote_another(path: &str) -> String {
 /// Returns the complaint that the write of the file failed.
 pub fn write_failed(path: &str) -> String {
     format!(
-        "The file `plan.md` does not exist: the Write of {} failed.",
+        "The file `plan.md` does not exist: writing {} failed.",
         code_span(&shorten(public(path), 200))
     )
 }
 
 /// The complaint that no file was written.
-pub const NOT_WRITTEN: &str = "The file `plan.md` does not exist: what is said is not the plan.";
+pub const NOT_WRITTEN: &str =
+    "The file `plan.md` does not exist: the text of the answer does not count as the plan.";
 
 /// The complaint that the plan is too short.
 pub const TOO_SHORT: &str = "The plan is too short to be carried out: it needs phases with steps.";
@@ -152,7 +153,7 @@ pub fn no_plan_written(why: &str) -> Failure {
 
 /// Returns a note that the plan did not pass its checks.
 pub fn incomplete(why: &str) -> String {
-    format!("Fallback: this plan did not pass the checks, because {why}.")
+    format!("Fallback: this plan may be incomplete, because {why}.")
 }
 
 /// Returns a note that the turn was stopped after the plan was written.

@@ -12,14 +12,14 @@ pub const NO_COMMITS: &str = "it has no commits";
 
 /// Says that the agents worked without the repository's files, and `why`.
 pub fn unseen(why: &str) -> String {
-    format!("The agent did not see the repository's files: {why}.")
+    format!("The agent worked without a copy of the repository: {why}.")
 }
 
 /// Returns the reason for [`unseen`] if GitHub refuses access.
 pub fn refused(error: &ForgeError) -> String {
     match error {
         ForgeError::Forbidden { .. } | ForgeError::NotFound { .. } => {
-            "the App cannot read them; it needs the permission `contents: read`".to_owned()
+            "the App lacks the permission `contents: read`".to_owned()
         }
         error => one_line(&error.to_string()),
     }
@@ -48,7 +48,7 @@ mod tests {
         for (error, said) in [
             (
                 CheckoutError::Forge(ForgeError::Forbidden { what, message }),
-                "the App cannot read them; it needs the permission `contents: read`",
+                "the App lacks the permission `contents: read`",
             ),
             (
                 CheckoutError::TooManyFiles { max: 5 },
@@ -71,7 +71,7 @@ mod tests {
         }
         assert_eq!(
             unseen(NO_COMMITS),
-            "The agent did not see the repository's files: it has no commits."
+            "The agent worked without a copy of the repository: it has no commits."
         );
     }
 }

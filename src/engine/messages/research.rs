@@ -51,7 +51,7 @@ pub enum Missing<'a> {
 pub fn missing(file: &str, why: &Missing<'_>) -> String {
     let path = |path: &str| code_span(&shorten(public(path), 200));
     let why = match why {
-        Missing::WriteFailed(other) => format!("the Write of {} failed", path(other)),
+        Missing::WriteFailed(other) => format!("writing {} failed", path(other)),
         Missing::WroteAway(other) => {
             format!(
                 "the file written to {} does not exist or is not a report",
@@ -138,7 +138,7 @@ pub fn working(trigger: &Trigger, run: &RunId, research: &Research) -> String {
         .filter(|topic| topic.state != TopicState::Open)
         .count();
     format!(
-        "👀 Working on {} for {}: {done} of {} topics are done.\n\n{}\n{}",
+        "👀 Working on {} for {}: topics done: {done} of {}.\n\n{}\n{}",
         asked(trigger),
         person(trigger),
         research.topics.len(),
@@ -156,12 +156,7 @@ pub fn done(
     seconds: f64,
 ) -> String {
     let tally = research.tally();
-    let mut text = format!(
-        "✅ Research finished: {} of {} topics have a report.\n\n{}\n",
-        tally.ok,
-        tally.expected,
-        table(research)
-    );
+    let mut text = format!("✅ Research finished: {tally}.\n\n{}\n", table(research));
     for (at, topic) in research.topics.iter().enumerate() {
         let Some(note) = &topic.note else { continue };
         let kind = if topic.state.is_success() {
@@ -264,22 +259,14 @@ pub fn reduced(research: &Research) -> String {
 pub fn used(research: &Research) -> String {
     let tally = research.tally();
     let links = links(research);
-    format!(
-        "Written with research on {} topics, {} of them with a report{links}.",
-        tally.expected, tally.ok
-    )
+    format!("Written with research: {tally}{links}.")
 }
 
 /// Describes the reports of a run that ended early; `None` if there are none.
 pub fn left(research: &Research) -> Option<String> {
     let tally = research.tally();
     let links = links(research);
-    (!links.is_empty()).then(|| {
-        format!(
-            "{} of {} topics have a report{links}",
-            tally.ok, tally.expected
-        )
-    })
+    (!links.is_empty()).then(|| format!("{tally}{links}"))
 }
 
 /// Returns links to the reports after a colon; empty if there are none.

@@ -149,7 +149,7 @@ pub fn unreadable(command: Command, why: &str) -> Failure {
         details: Vec::new(),
         remedy: format!(
             "Copy the address of the comment that contains the plan (\"Copy link\" in its menu) \
-             and comment `/{name} from=` with it."
+             and comment `/{name} from=ADDRESS`, or `/{name} from=opening` for the opening text."
         ),
     }
 }
@@ -181,11 +181,11 @@ pub fn none_of_these(command: Command) -> Failure {
     let name = command.name();
     Failure {
         code: Code::NoPlanFound,
-        message: "None of the plans in this conversation is the one that is meant.".to_owned(),
+        message: "Somebody answered that none of these plans is meant.".to_owned(),
         details: Vec::new(),
         remedy: format!(
             "Post the plan as a comment here, then comment `/{name}` again; or point to it with \
-             `/{name} from=` and the address of the comment that contains it."
+             `/{name} from=ADDRESS`, the address of the comment that contains it."
         ),
     }
 }
@@ -198,7 +198,7 @@ pub fn nobody_chose(command: Command, url: &str) -> Failure {
         message: "Nobody chose one of the plans.".to_owned(),
         details: vec![format!("The question: {url}")],
         remedy: format!(
-            "Comment `/{name} from=` with the address of the comment that contains the plan."
+            "Comment `/{name} from=ADDRESS` with the address of the comment that contains the plan."
         ),
     }
 }

@@ -197,7 +197,7 @@ fn corrections_end_and_the_draft_stays() {
     }
     let step = turn_ended(&mut work, came("x", &[("plan.md", short)]), 3, 3);
     assert!(
-        matches!(&step, Step::GivenUp { why } if why.contains("corrected twice")),
+        matches!(&step, Step::GivenUp { why } if why.contains("asked twice to correct it")),
         "{step:?}"
     );
     assert_eq!(work.draft.as_deref().map(str::trim), Some(short.trim()));

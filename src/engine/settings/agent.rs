@@ -38,7 +38,8 @@ settings! {
         rounds("question_rounds"): u32 = 3, Integer(0, 3, "rounds");
         /// Hours without an answer until people are reminded once; 0 for no reminder.
         remind_after("remind_hours"): Duration as "hours" = 24, Integer(0, 720, "hours");
-        /// Hours without an answer until the plan is saved with its questions open.
+        /// Hours without an answer until the plan is saved with its questions open. A paused run,
+        /// and one that asks which plan is meant, fails instead.
         answer_within("answer_hours"): Duration as "hours" = 168, Integer(1, 720, "hours");
         /// Maximum number of runs with an agent that one person may start per hour; 0 for no limit.
         runs_per_actor_hour: Option<u64> as "limit" = 20, Integer(0, 1_000_000, "runs");

@@ -22,7 +22,7 @@ settings! {
         /// these files.
         instructions: Instructions = "omit", OneOf(&["omit", "data"]);
         /// Maximum size of all copies that are kept, in bytes on disk. Copies in use are kept in
-        /// any case; of the others, those used last.
+        /// any case; of the others, the most recently used ones.
         cache_bytes: u64 = 2_000_000_000, Integer(0, 1_000_000_000_000, "bytes");
         /// Maximum number of files of one copy.
         max_files: u64 = 100_000, Integer(1, 1_000_000, "files");

@@ -15,8 +15,8 @@ settings! {
         /// like `max_memory_mb`.
         processes("max_processes"): Option<u64> as "limit" = 512,
             Integer(0, 1_000_000, "processes and threads");
-        /// Maximum number of files that each process of an agent may have open; 0 for no limit of
-        /// its own. The agent is ended when a process has as many files open.
+        /// Maximum number of files that each process of an agent may have open; 0 for no
+        /// additional limit. The agent is ended when a process has as many files open.
         open_files("max_open_files"): Option<u64> as "limit" = 4096,
             Integer(0, 1_000_000, "files");
         /// Maximum size of a file that an agent writes, in megabytes; 0 for no limit. The agent is

@@ -17,7 +17,7 @@ settings! {
         /// Maximum number of runs of one repository that are executed at the same time; 0 for no
         /// limit.
         per_repository: Option<u64> as "limit" = 0, Integer(0, 10_000, "runs");
-        /// Duration of the lease on a run, in seconds. It is renewed at a third of it; a run whose
+        /// Duration of the lease on a run, in seconds. It is renewed when a third of it has passed; a run whose
         /// lease has expired is executed again.
         lease("lease_seconds"): Duration as "seconds" = 30, Integer(5, 3_600, "seconds");
         /// Maximum number of attempts of a run that end without a result. After that, the run is

@@ -185,11 +185,12 @@ fn looked(trigger: &Trigger, thread: &Conversation, none: NoPlan) -> Vec<String>
     };
     let read = |post: &&Post| !post.own && (own_comment.is_none() || post.id != own_comment);
     let others = thread.posts.iter().filter(read).count();
-    let others = match others {
-        1 => "1 other post".to_owned(),
-        many => format!("{many} other posts"),
+    let s = if others == 1 { "" } else { "s" };
+    let posts = match own_comment {
+        Some(_) => format!("the command's comment and {others} other post{s}"),
+        None => format!("{others} post{s}"),
     };
-    let mut looked = vec![format!("Searched: the command's comment and {others} here")];
+    let mut looked = vec![format!("Searched: {posts} here")];
     let options = read_options(trigger.command, &trigger.options).unwrap_or_default();
     if let Some(author) = options.author {
         looked.push(format!(

@@ -54,13 +54,13 @@ impl QueuePosition {
             let count = self.in_repository;
             let (are, s) = if count == 1 { ("is", "") } else { ("are", "s") };
             format!(
-                "waits for a free worker; {count} earlier command{s} of this repository {are} before it"
+                "waits for a free worker; {count} earlier command{s} of this repository {are} ahead of it"
             )
         } else if installation > 0 {
             let s = if installation == 1 { "" } else { "s" };
             format!(
-                "waits for a free worker; this installation has {installation} running command{s}, and those \
-                 with fewer go first"
+                "waits for a free worker; this installation has {installation} running command{s}, and \
+                 installations with fewer go first"
             )
         } else {
             "starts as soon as a worker is free".to_owned()

@@ -117,7 +117,7 @@ fn states_of_runs_have_their_sentences() {
         ),
         (
             waiting,
-            "The command is being executed, and waits.",
+            "The command has started and is waiting; the reason is below.",
             "waits until 2026-05-28T21:56:40Z: GitHub's rate limit",
         ),
         (
@@ -212,7 +212,7 @@ fn what_was_ignored_has_its_remedy() {
             "give the command again in a new comment",
         ),
         (
-            "commands added ten minutes or more after the comment was written do not count",
+            "the comment was edited ten minutes or more after it was written; commands in such edits do not count",
             "give the command in a new comment",
         ),
         ("the label `bug` is not a command", ""),
@@ -293,17 +293,17 @@ fn ready_runs_say_what_they_wait_for() {
         (
             position(3, 2, 8),
             none,
-            "waits for a free worker; 3 earlier commands of this repository are before it",
+            "waits for a free worker; 3 earlier commands of this repository are ahead of it",
         ),
         (
             position(1, 0, 0),
             none,
-            "waits for a free worker; 1 earlier command of this repository is before it",
+            "waits for a free worker; 1 earlier command of this repository is ahead of it",
         ),
         (
             position(0, 0, 2),
             none,
-            "waits for a free worker; this installation has 2 running commands, and those with fewer go first",
+            "waits for a free worker; this installation has 2 running commands, and installations with fewer go first",
         ),
     ] {
         assert_eq!(position.explain(&limits), text);

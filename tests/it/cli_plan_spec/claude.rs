@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{PLAN, Shop, told};
+use super::{PLAN, Shop, exit_and_output};
 use crate::support::model::{Model, Turn};
 use crate::support::peers;
 
@@ -32,7 +32,7 @@ async fn claude_code_plans_without_trust_and_with_the_user_s_key() {
             .env("PATH", client.parent().unwrap())
             .env("ANTHROPIC_API_KEY", "key-of-the-stub-1f6b0c")
             .env("ANTHROPIC_BASE_URL", model.url());
-        tokio::task::spawn_blocking(move || told(&command.output().unwrap()))
+        tokio::task::spawn_blocking(move || exit_and_output(&command.output().unwrap()))
     };
     let (code, _, err) = start(&[]).await.unwrap();
     assert_eq!(code, 3, "{err}");

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::{GOOD, Shop, told};
+use super::{GOOD, Shop, exit_and_output};
 use crate::support::research::report;
 
 /// Leaves the report that `$here/report` is, in the file that was asked for.
@@ -43,7 +43,7 @@ fn a_changed_specification_begins_anew_and_says_so() {
     assert_eq!(shop.private().len(), 1);
     // Another specification is another run.
     shop.write(".planwright/specs/two.md", super::SPECIFICATION);
-    assert_eq!(told(&shop.run(&["plan", "two", "--trust"])).0, 3);
+    assert_eq!(exit_and_output(&shop.run(&["plan", "two", "--trust"])).0, 3);
     assert_eq!(shop.runs().len(), 2);
 }
 
@@ -121,13 +121,13 @@ fn reports_are_numbered_and_only_what_is_missing_is_done_again() {
         "the worst one",
         "--trust",
     ];
-    let (code, out, err) = told(&shop.run(&topics));
+    let (code, out, err) = exit_and_output(&shop.run(&topics));
     assert_eq!(
         (code, out.as_str()),
         (1, ".planwright/research/005-the-good-one.md\n"),
         "{err}"
     );
-    assert!(err.contains("1 of 3 topics have a report:"), "{err}");
+    assert!(err.contains("1 of 3 topics has a report:"), "{err}");
     assert!(err.contains("For a planner: "), "{err}");
     assert!(
         err.ends_with(
@@ -137,7 +137,7 @@ fn reports_are_numbered_and_only_what_is_missing_is_done_again() {
     );
     shop.act(&format!("{REPORTS}\nleave"));
     shop.write("report", &report("of the second start"));
-    let (code, out, err) = told(&shop.run(&[&topics[..], &["--json"]].concat()));
+    let (code, out, err) = exit_and_output(&shop.run(&[&topics[..], &["--json"]].concat()));
     assert_eq!(code, 0, "{err}");
     let said: Value = serde_json::from_str(&out).unwrap();
     let files: Vec<&str> = (0..3)
@@ -164,7 +164,7 @@ fn what_stands_in_for_a_report_is_marked_and_counts_for_nothing() {
     let text = "I looked at the queue and found that it retries three times with a growing wait.";
     shop.write("say/chatter", &super::events(text));
     let (code, out, err) =
-        told(&shop.run(&["research", "how retries work", "--trust", "--output", "out"]));
+        exit_and_output(&shop.run(&["research", "how retries work", "--trust", "--output", "out"]));
     assert_eq!(
         (code, out.as_str()),
         (1, "out/001-how-retries-work.md\n"),

@@ -1,6 +1,6 @@
 //! Results that were paid for are not lost, and files written by people are not overwritten.
 
-use super::{GOOD, Shop, told};
+use super::{GOOD, Shop, exit_and_output};
 
 /// A plan, and then the client's own limit.
 const LIMIT: &str = r#"cp "$here/plan.good" plan.md
@@ -73,7 +73,7 @@ fn the_end_of_whoever_reads_standard_error_ends_nothing() {
     drop(reader);
     let mut command = shop.command(&["plan", "index", "--trust"]);
     let output = command.stderr(OwnedFd::from(writer)).output().unwrap();
-    assert_eq!(told(&output).0, 0);
+    assert_eq!(exit_and_output(&output).0, 0);
     assert!(shop.holds(".planwright/plans/index/plan.md"));
 }
 

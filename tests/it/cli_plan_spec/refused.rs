@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{GOOD, Shop, told};
+use super::{GOOD, Shop, exit_and_output};
 
 #[test]
 fn wrong_inputs_are_said_with_their_place_and_nothing_begins() {
@@ -57,11 +57,11 @@ fn wrong_inputs_are_said_with_their_place_and_nothing_begins() {
              then add --trust",
         ),
     ] {
-        let (code, out, err) = told(&shop.run(arguments));
+        let (code, out, err) = exit_and_output(&shop.run(arguments));
         assert_eq!(err, format!("error: {want}\n"), "{arguments:?}");
         assert_eq!((code, out.as_str()), (2, ""), "{arguments:?}");
     }
-    let (code, _, err) = told(&shop.run(&["plan", "empty", "--trust"]));
+    let (code, _, err) = exit_and_output(&shop.run(&["plan", "empty", "--trust"]));
     assert_eq!(code, 2);
     assert!(
         err.starts_with(
@@ -69,7 +69,7 @@ fn wrong_inputs_are_said_with_their_place_and_nothing_begins() {
         ) && err.contains("Requirements"),
         "{err}"
     );
-    let (code, out, _) = told(&shop.run(&["plan", "nope", "--trust", "--json"]));
+    let (code, out, _) = exit_and_output(&shop.run(&["plan", "nope", "--trust", "--json"]));
     assert_eq!(code, 2);
     assert!(
         out.contains("\"success\": false") && out.contains("specification not found"),
@@ -84,7 +84,7 @@ fn without_a_program_or_a_key_nothing_begins() {
     let shop = Shop::new(GOOD);
     shop.write(".planwright/config.toml", "");
     let run = |path: &str| {
-        told(
+        exit_and_output(
             &shop
                 .command(&["plan", "index"])
                 .env("PATH", path)
@@ -116,7 +116,7 @@ fn without_a_program_or_a_key_nothing_begins() {
         )
     );
     shop.write(".planwright/config.toml", "[agent]\ncommand = \"./gone\"\n");
-    let (code, _, err) = told(&shop.run(&["plan", "index", "--trust"]));
+    let (code, _, err) = exit_and_output(&shop.run(&["plan", "index", "--trust"]));
     assert_eq!(code, 2);
     assert!(
         err.ends_with(
@@ -131,7 +131,7 @@ fn the_agents_folder_never_lies_in_what_they_may_read() {
     let shop = Shop::new(GOOD);
     let state = shop.root.path().join("state");
     let mut command = shop.command(&["plan", "index", "--trust"]);
-    let (code, _, err) = told(&command.env("XDG_STATE_HOME", &state).output().unwrap());
+    let (code, _, err) = exit_and_output(&command.env("XDG_STATE_HOME", &state).output().unwrap());
     assert_eq!(code, 2, "{err}");
     assert!(
         err.contains("would be inside the project")
@@ -153,7 +153,7 @@ fn links_of_a_hostile_project_lead_nowhere() {
     };
     link(&secret, ".planwright/specs/secret.md");
     for name in ["secret", ".planwright/specs/secret.md"] {
-        let (code, _, err) = told(&shop.run(&["plan", name, "--trust"]));
+        let (code, _, err) = exit_and_output(&shop.run(&["plan", name, "--trust"]));
         assert_eq!(
             (code, err.as_str()),
             (
@@ -225,7 +225,7 @@ fn help_names_agents_questions_exit_codes_and_examples() {
     ] {
         let help = |columns: &str| {
             let mut command = shop.command(&[command, "--help"]);
-            told(&command.env("COLUMNS", columns).output().unwrap())
+            exit_and_output(&command.env("COLUMNS", columns).output().unwrap())
         };
         let (code, out, _) = help("100");
         assert_eq!(code, 0);
@@ -235,7 +235,7 @@ fn help_names_agents_questions_exit_codes_and_examples() {
         let below = |text: &str| text.split_once("Print help").unwrap().1.to_owned();
         assert_eq!(below(&out), below(&help("1000").1), "{command}");
     }
-    let (code, _, err) = told(&shop.run(&["plan"]));
+    let (code, _, err) = exit_and_output(&shop.run(&["plan"]));
     assert_eq!(code, 2);
     assert!(err.contains("Usage:"), "{err}");
 }

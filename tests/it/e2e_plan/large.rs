@@ -81,7 +81,7 @@ async fn assert_large(system: &System, issue: u64, began: Instant) {
     for left_out in [
         "large.md` (larger than 256 KB)",
         "picture.md` (not UTF-8 text)",
-        "(no room is left)",
+        "(the limit on number or total size is reached)",
     ] {
         assert!(status.contains(left_out), "{left_out}: {status}");
     }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use planwright::engine::model::run::State;
+use planwright::formats::report::ReportTally;
 
 use super::shell::{asked, at_any, first_shown, is_shown, quick};
 use super::{REPO, assert_comments, file, issue, no_process_left, only, requests, system, writes};
@@ -32,14 +33,14 @@ async fn ill(hangs: impl Fn(&Asked) -> bool + Send + Sync + 'static) -> (Model, 
 async fn again(system: &mut System, healed: &AtomicBool) {
     assert!(!processes::with(&[&system.agents()]).is_empty());
     system.kill().await;
-    gone(system).await;
+    wait_for_no_agents(system).await;
     healed.store(true, Ordering::SeqCst);
     system.start_bot().await;
 }
 
 /// Returns when no process of an agent is left: the helper ends them when the bot is gone. Looks as
 /// often as it can.
-async fn gone(system: &System) {
+async fn wait_for_no_agents(system: &System) {
     let looking = async {
         while !processes::with(&[&system.agents()]).is_empty() {
             tokio::task::yield_now().await;
@@ -59,7 +60,12 @@ async fn assert_done(system: &System, issue: u64, topics: &[&str]) {
         let own = report(&format!("{:03}-{topic}.md", at + 1));
         assert_eq!(found.as_deref(), Some(own.as_str()));
     }
-    let all = format!("{} of {} topics have a report", topics.len(), topics.len());
+    let tally = ReportTally {
+        expected: topics.len(),
+        ok: topics.len(),
+        ..ReportTally::default()
+    };
+    let all = tally.to_string();
     assert!(said[0].body.contains(&all), "{}", said[0].body);
     no_process_left(system);
     system.tap.assert_clean();

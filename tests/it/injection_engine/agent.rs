@@ -13,7 +13,7 @@ use super::attempts::{
 };
 use super::world::{Before, prepared};
 use super::{ASKS, conversation};
-use crate::engine_agent::{GOOD, answers, document, now, status};
+use crate::engine_agent::{GOOD, answers, document, status, work_until_idle};
 use crate::support::fake_agent::{Act, FakeAgent};
 use crate::support::rig::{HERE, PLAN, Rig};
 
@@ -21,7 +21,7 @@ async fn run_of(agent: &FakeAgent) -> (Rig, Before, planwright::engine::model::r
     let rig = conversation(agent, "Search is slow", &["It takes a minute.", PLAN]).await;
     let before = Before::of(&rig);
     let run = rig.say(Command::SavePlan).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     (rig, before, run)
 }
 
@@ -100,10 +100,10 @@ async fn questions_of_an_agent_that_was_taken_over_have_no_power_in_the_plan() {
             let (rig, before, run) = run_of(&agent).await;
             if answered {
                 answers(&rig, "1: other: as it is 2: a 3: a 4: b skip").await;
-                now(&rig).await;
+                work_until_idle(&rig).await;
                 if rig.state(&run).await == State::Waiting {
                     answers(&rig, "1: as it is").await;
-                    now(&rig).await;
+                    work_until_idle(&rig).await;
                 }
             } else {
                 rig.settle().await;
@@ -252,7 +252,7 @@ async fn the_last_resort_after_three_rounds_asks_no_fourth_time() {
     for _ in 0..3 {
         assert_eq!(rig.state(&run).await, State::Waiting);
         answers(&rig, "1: it is so").await;
-        now(&rig).await;
+        work_until_idle(&rig).await;
     }
     rig.settle().await;
     assert_eq!(rig.state(&run).await, State::Succeeded);

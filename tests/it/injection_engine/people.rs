@@ -6,7 +6,7 @@ use planwright::formats::command::{Command, Permission};
 
 use super::conversation;
 use super::world::Before;
-use crate::engine_agent::{ASKS, GOOD, answers, answers_as, document, now};
+use crate::engine_agent::{ASKS, GOOD, answers, answers_as, document, work_until_idle};
 use crate::support::fake_agent::{Act, FakeAgent};
 use crate::support::rig::{HERE, PLAN, Rig};
 
@@ -28,7 +28,7 @@ async fn asked() -> Asked {
     rig.forge.grant("eve", 66, Permission::Triage);
     let before = Before::of(&rig);
     let run = rig.say(Command::SavePlan).await;
-    now(&rig).await;
+    work_until_idle(&rig).await;
     assert_eq!(rig.state(&run).await, State::Waiting);
     Asked {
         rig,
@@ -73,16 +73,16 @@ impl Asked {
 
     /// The run waits on, and the last that was said is a refusal with `words`.
     async fn refused(&self, words: &str) {
-        now(&self.rig).await;
+        work_until_idle(&self.rig).await;
         assert_eq!(self.rig.state(&self.run).await, State::Waiting, "{words}");
         let said = self.rig.forge.own_bodies(HERE).pop().unwrap();
         assert!(said.starts_with('😕') && said.contains(words), "{said}");
         assert_eq!(self.agent.prompts().len(), 1);
-        self.before.harmless(&self.rig, &self.run, words);
+        self.before.assert_all_harmless(&self.rig, &self.run, words);
     }
 
     async fn saved(&self, name: &str) -> String {
-        now(&self.rig).await;
+        work_until_idle(&self.rig).await;
         let said = self.rig.forge.own_bodies(HERE);
         assert_eq!(
             self.rig.state(&self.run).await,
@@ -102,16 +102,16 @@ async fn who_may_not_answer_may_not_tick() {
     let asked = asked().await;
     let (id, text) = asked.ticked();
     asked.tick(("eve", 66), id, &text).await;
-    asked.refused("`write` permission").await;
+    asked.refused("write access").await;
     // Somebody else under a name that was given up.
     asked.tick(("ada", 666), id, &text).await;
-    asked.refused("`write` permission").await;
+    asked.refused("write access").await;
     asked.tick(("nobody", 5), id, &text).await;
-    asked.refused("`write` permission").await;
+    asked.refused("write access").await;
     answers_as(&asked.rig, "eve", 66, "1: a 2: x").await;
-    asked.refused("`write` permission").await;
+    asked.refused("write access").await;
     answers_as(&asked.rig, "ada", 666, "skip").await;
-    asked.refused("`write` permission").await;
+    asked.refused("write access").await;
 }
 
 #[tokio::test]
@@ -156,7 +156,7 @@ async fn answers_sent_twice_and_too_late_count_once() {
         } else {
             answers(&asked.rig, "1: b 2: more").await
         };
-        now(&asked.rig).await;
+        work_until_idle(&asked.rig).await;
         assert_eq!(asked.rig.state(&answer).await, State::Succeeded);
         let said = asked.rig.forge.own_bodies(HERE).pop().unwrap();
         assert!(said.contains("the bot has no open questions"), "{said}");
@@ -202,7 +202,7 @@ async fn an_answer_before_the_questions_are_posted_changes_nothing() {
     while rig.state(&answer).await != State::Succeeded {
         worker.step().await.unwrap();
     }
-    now(&rig).await;
+    work_until_idle(&rig).await;
     let said = rig.forge.own_bodies(HERE);
     let early = said
         .iter()
@@ -230,7 +230,7 @@ async fn words_of_an_answer_break_out_of_nothing() {
         let name: String = text.chars().take(40).collect();
         let asked = asked().await;
         answers(&asked.rig, &format!("1: other: {text}")).await;
-        now(&asked.rig).await;
+        work_until_idle(&asked.rig).await;
         if asked.rig.state(&asked.run).await == State::Waiting {
             answers(&asked.rig, "2: small").await;
         }

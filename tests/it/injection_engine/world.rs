@@ -43,7 +43,7 @@ impl Before {
 
     /// One plan with its comments, the comments that every run makes, and nothing else.
     pub(super) async fn only_a_plan_was_added(&self, rig: &Rig, run: &RunId, name: &str) {
-        self.harmless(rig, run, name);
+        self.assert_all_harmless(rig, run, name);
         let plans = rig.forge.plans();
         assert_eq!(plans.len(), 1, "{name}");
         let (number, issue) = &plans[0];
@@ -85,12 +85,12 @@ impl Before {
 
     /// The comments that every run makes, and nothing else.
     pub(super) fn nothing_was_added(&self, rig: &Rig, run: &RunId, name: &str) {
-        self.harmless(rig, run, name);
+        self.assert_all_harmless(rig, run, name);
         assert!(rig.forge.plans().is_empty(), "{name}");
     }
 
     /// What others wrote is as it was; what the bot wrote has no power.
-    pub(super) fn harmless(&self, rig: &Rig, run: &RunId, name: &str) {
+    pub(super) fn assert_all_harmless(&self, rig: &Rig, run: &RunId, name: &str) {
         let world = rig.forge.world.lock().unwrap();
         for (number, old) in &self.issues {
             let new = &world.issues[number];
@@ -107,7 +107,7 @@ impl Before {
         );
         for (number, issue) in &world.issues {
             if issue.own {
-                harmless(&issue.body, name);
+                assert_harmless(&issue.body, name);
             } else {
                 let mut statuses = 0;
                 for id in &issue.comments {
@@ -115,14 +115,14 @@ impl Before {
                         continue;
                     };
                     assert_eq!(*number, HERE, "{name}");
-                    harmless(&comment.body, name);
-                    statuses += usize::from(status(&comment.body, run, name));
+                    assert_harmless(&comment.body, name);
+                    statuses += usize::from(is_status(&comment.body, run, name));
                 }
                 assert_eq!(statuses, usize::from(*number == HERE), "{name}");
                 continue;
             }
             for id in &issue.comments {
-                harmless(&world.comments[id].body, name);
+                assert_harmless(&world.comments[id].body, name);
             }
         }
         // Only where a command is: nobody else's text is rated.
@@ -136,7 +136,7 @@ impl Before {
 
 /// Whether a comment of the bot in the conversation is the status comment; it is one that the bot
 /// makes in any case.
-fn status(body: &str, run: &RunId, name: &str) -> bool {
+fn is_status(body: &str, run: &RunId, name: &str) -> bool {
     let blocks = keys(body);
     if body.contains("<sub>planwright · run") {
         let known: [&[&str]; 3] = [&[], &["planwright-result"], &["planwright-error"]];
@@ -170,7 +170,7 @@ fn status(body: &str, run: &RunId, name: &str) -> bool {
     false
 }
 
-fn harmless(body: &str, name: &str) {
+fn assert_harmless(body: &str, name: &str) {
     assert_eq!(live(body), None, "{name}:\n{body}");
     assert!(command::parse(body).is_empty(), "{name}:\n{body}");
     assert!(body.chars().count() <= 65_536, "{name}");

@@ -50,7 +50,7 @@ async fn leased(store: &dyn Store, ms: i64) -> Lease {
 }
 
 /// Returns the decision about the command of a new run, which is finished afterwards.
-async fn heard(
+async fn decided(
     store: &dyn Store,
     ask: &CommandRequest,
     standing: ActorStanding,
@@ -200,7 +200,7 @@ pub(crate) async fn budgets_of_person_place_and_installation_end_with_their_wind
         // The first answer no longer counts.
         (elsewhere(5, 8, "1#3"), 60 * MINUTE, None),
     ] {
-        let heard = heard(store, &asked, OUTSIDER, ms).await;
+        let heard = decided(store, &asked, OUTSIDER, ms).await;
         match ignored {
             None => assert_eq!(heard, AnswerDecision::Answer, "{asked:?}"),
             Some(start) => {
@@ -212,7 +212,7 @@ pub(crate) async fn budgets_of_person_place_and_installation_end_with_their_wind
     }
     // Nothing of it is for people with permissions.
     assert_eq!(
-        heard(store, &ask(1, 9), MEMBER, 7).await,
+        decided(store, &ask(1, 9), MEMBER, 7).await,
         AnswerDecision::Answer
     );
     let other = CommandRequest {
@@ -220,7 +220,7 @@ pub(crate) async fn budgets_of_person_place_and_installation_end_with_their_wind
         ..elsewhere(1, 10, "2#1")
     };
     assert_eq!(
-        heard(store, &other, OUTSIDER, 8).await,
+        decided(store, &other, OUTSIDER, 8).await,
         AnswerDecision::Answer
     );
 }
@@ -229,51 +229,51 @@ pub(crate) async fn a_comment_is_answered_once_to_an_outsider_and_counts_for_eig
     store: &dyn Store,
 ) {
     assert_eq!(
-        heard(store, &ask(1, 1), OUTSIDER, 0).await,
+        decided(store, &ask(1, 1), OUTSIDER, 0).await,
         AnswerDecision::Answer
     );
-    let again = heard(store, &ask(1, 1), OUTSIDER, 1).await;
+    let again = decided(store, &ask(1, 1), OUTSIDER, 1).await;
     assert_eq!(why(again), "The comment was answered before.");
     for ms in 10..18 {
         assert_eq!(
-            heard(store, &ask(9, 2), MEMBER, ms).await,
+            decided(store, &ask(9, 2), MEMBER, ms).await,
             AnswerDecision::Answer
         );
     }
-    let ninth = heard(store, &ask(9, 2), MEMBER, 18).await;
+    let ninth = decided(store, &ask(9, 2), MEMBER, 18).await;
     assert_eq!(why(ninth), "The comment has asked for 8 commands already.");
     // Whoever edits a comment too often is no outsider for that.
     for ms in 20..50 {
-        why(heard(store, &ask(9, 2), MEMBER, ms).await);
+        why(decided(store, &ask(9, 2), MEMBER, ms).await);
     }
     assert_eq!(
-        heard(store, &ask(9, 3), MEMBER, 50).await,
+        decided(store, &ask(9, 3), MEMBER, 50).await,
         AnswerDecision::Answer
     );
 }
 
 pub(crate) async fn a_refusal_is_posted_once_in_a_window(store: &dyn Store) {
     assert_eq!(
-        heard(store, &ask(1, 1), REFUSED, 0).await,
+        decided(store, &ask(1, 1), REFUSED, 0).await,
         AnswerDecision::Answer
     );
-    let again = heard(store, &ask(1, 2), REFUSED, 59 * MINUTE).await;
+    let again = decided(store, &ask(1, 2), REFUSED, 59 * MINUTE).await;
     assert_eq!(why(again), "This person was refused within the window.");
     assert_eq!(
-        heard(store, &ask(1, 3), MEMBER, 59 * MINUTE).await,
+        decided(store, &ask(1, 3), MEMBER, 59 * MINUTE).await,
         AnswerDecision::Answer
     );
     assert_eq!(
-        heard(store, &ask(2, 4), REFUSED, 59 * MINUTE).await,
+        decided(store, &ask(2, 4), REFUSED, 59 * MINUTE).await,
         AnswerDecision::Answer
     );
     assert_eq!(
-        heard(store, &ask(1, 5), REFUSED, 60 * MINUTE).await,
+        decided(store, &ask(1, 5), REFUSED, 60 * MINUTE).await,
         AnswerDecision::Answer
     );
     // GitHub is not asked for the role of somebody who asks without end.
     for comment in 100..119 {
-        heard(store, &ask(1, comment), REFUSED, 61 * MINUTE).await;
+        decided(store, &ask(1, comment), REFUSED, 61 * MINUTE).await;
     }
     let lease = leased(store, 62 * MINUTE).await;
     let now = at(62 * MINUTE);

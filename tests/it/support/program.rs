@@ -72,6 +72,11 @@ impl Program {
         panic!("`{text}` was not logged: {seen:#?}");
     }
 
+    /// Kills the program, and returns when it has ended.
+    pub(crate) async fn kill(mut self) {
+        self.child.kill().await.unwrap();
+    }
+
     /// Waits for the end. Returns the exit code and what remained on standard error.
     pub(crate) async fn ended(mut self) -> (i32, String) {
         while line(&mut self.out).await.is_some() {}

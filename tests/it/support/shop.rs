@@ -117,7 +117,7 @@ impl Shop {
 
     /// `planwright plan index --trust` and more; its exit code, standard output and standard error.
     pub(crate) fn plan(&self, more: &[&str]) -> (i32, String, String) {
-        told(&self.run(&[&["plan", "index", "--trust"], more].concat()))
+        exit_and_output(&self.run(&[&["plan", "index", "--trust"], more].concat()))
     }
 
     /// Names of the runs that are remembered.
@@ -148,7 +148,7 @@ impl Shop {
     }
 }
 
-pub(crate) fn told(output: &Output) -> (i32, String, String) {
+pub(crate) fn exit_and_output(output: &Output) -> (i32, String, String) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     let code = output.status.code().unwrap();
     (code, text(&output.stdout), text(&output.stderr))

@@ -30,7 +30,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// Returns its description, a sentence for people with code in back-ticks.
+            /// Returns its description, a sentence for people with code in backticks.
             pub fn describe(self) -> &'static str {
                 match self {
                     $(Self::$name => concat!($($doc),+).trim_start(),)+

@@ -108,7 +108,7 @@ fn find_lookalike(content: &str, mark: u8, length: usize) -> Option<(usize, usiz
     first.map(|line| (line, longest))
 }
 
-/// Returns a fence that can enclose `content`: longer than any run of back-ticks in it, three at
+/// Returns a fence that can enclose `content`: longer than any run of backticks in it, three at
 /// least.
 pub fn around(content: &str) -> String {
     fence_for(content, 3)
@@ -119,7 +119,7 @@ pub(super) fn fence_for(content: &str, min: usize) -> String {
     "`".repeat(min.max(longest_backticks(content) + 1))
 }
 
-/// Returns the length of the longest run of back-ticks.
+/// Returns the length of the longest run of backticks.
 fn longest_backticks(text: &str) -> usize {
     let runs = text.split(|c| c != '`').map(str::len);
     runs.max().unwrap_or(0)

@@ -297,7 +297,7 @@ pub(super) fn nearest<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> 
         .map(|(name, _)| name)
 }
 
-/// Lists names in back-ticks, separated by commas.
+/// Lists names in backticks, separated by commas.
 pub(super) fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
     names
         .map(|name| format!("`{name}`"))

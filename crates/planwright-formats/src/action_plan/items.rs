@@ -239,7 +239,7 @@ pub(super) fn notation<'a, 'v>(
         return if is_shown_verbatim(value, paragraph) {
             Ok(Notation::Bare(value))
         } else {
-            Err("markup in it, so that a reader sees something else; write it in `back-ticks`")
+            Err("markup in it, so that a reader sees something else; write it in `backticks`")
         };
     }
     if let Some(target) = plain_link(value) {

@@ -65,7 +65,7 @@ impl PathError {
             Self::BadUrl => "Write the whole address, such as `https://example.com/docs`.",
             Self::Control => "Remove the control characters.",
             Self::Invisible(_) => "Remove the character: the path must be what a reader sees.",
-            Self::Encoding => "Write the path as it is, without `%`, in `back-ticks`.",
+            Self::Encoding => "Write the path as it is, without `%`, in `backticks`.",
             Self::Escape => "Write `/` between the parts of the path.",
         }
     }

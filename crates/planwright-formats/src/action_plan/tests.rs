@@ -207,7 +207,7 @@ fn a_bare_path_with_markup_is_refused_and_one_that_shows_as_it_is_written_is_tak
         let shown = errors.diff().to_string();
         assert!(
             shown.contains(
-                "markup in it, so that a reader sees something else; write it in `back-ticks`"
+                "markup in it, so that a reader sees something else; write it in `backticks`"
             ),
             "{value}: {shown}"
         );

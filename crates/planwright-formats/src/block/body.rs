@@ -70,7 +70,7 @@ const NO_DETAILS: &str = "Body does not match expected <details> structure";
 
 const WRITE_DETAILS: &str = "between the markers write `<details>`, a line `<summary>KEY</summary>`, the content and \
      `</details>`, each on separate lines";
-const CLOSE_FENCE: &str = "write a line of three back-ticks below the last field";
+const CLOSE_FENCE: &str = "write a line of three backticks below the last field";
 const WRITE_FIELDS: &str = "write one `name: value` on each line between the fences";
 const FIX_YAML: &str = "correct the YAML at that line of the fence; quote values that contain `: `, ` #` or quotation marks";
 

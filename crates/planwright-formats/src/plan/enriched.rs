@@ -207,7 +207,7 @@ fn corrections(
 ) -> Vec<String> {
     let mut found = Vec::new();
     if claims.mode != Mode::Enriched {
-        found.push("named another mode than enriched".to_owned());
+        found.push("gave a mode other than “enriched”".to_owned());
     }
     if claims.questions != facts.questions {
         let claimed = counted(claims.questions as usize, "question");
@@ -233,7 +233,7 @@ fn corrections(
     if images > 0 {
         found.push(format!(
             "added {}, shown as text here because displaying an image fetches its URL",
-            counted(images, "picture")
+            counted(images, "image")
         ));
     }
     found

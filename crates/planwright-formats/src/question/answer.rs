@@ -51,8 +51,8 @@ pub enum AnswerError {
     Nothing,
     /// The answers were sent without a tick.
     #[error(
-        "No option is ticked. Tick your choices, then “Send these answers”, or comment `/answer \
-         skip` to leave the questions open."
+        "No option is ticked. Tick your choices, then “Send these answers”. Questions of the agent can also be left open \
+         with `/answer skip`."
     )]
     Unticked,
     /// There are several questions, and the text does not begin with the number of one.
@@ -74,8 +74,8 @@ pub enum AnswerError {
     },
     /// Several options are chosen for a question that allows one.
     #[error(
-        "Question {question} takes one option, but several are chosen. Choose one of them, or \
-         write your own answer after `other:`."
+        "Question {question} takes one option, but several are chosen. Choose one of them or, if \
+         *other* is among the options, write your own answer after `other:`."
     )]
     Several {
         /// Number of the question.
@@ -83,8 +83,8 @@ pub enum AnswerError {
     },
     /// No option has this letter or number.
     #[error(
-        "Question {question} has no option `{given}`: {}. Choose one of these, or write your own \
-         answer after `other:`.",
+        "Question {question} has no option `{given}`: {}. Choose one of these or, if *other* is among \
+         the options, write your own answer after `other:`.",
         options_are(*.count)
     )]
     NoSuchOption {

@@ -95,7 +95,7 @@ pub enum NameError {
     )]
     TooLong,
     /// The text has white space at an end.
-    #[error("name must not have leading or trailing whitespace; take it off")]
+    #[error("name must not have leading or trailing whitespace; remove it")]
     Whitespace,
     /// The text has a `/` or `\`.
     #[error("name must not contain path separators; give the name alone, the folder is known")]

@@ -101,7 +101,8 @@ fn facts(pages: &Pages, run: &RunEvidence) -> Markup {
             }
             @if view.attempt > 1 { dt { "Attempts" } dd { (view.attempt) } }
             @if let Some(spent) = view.progress.as_ref().and_then(Progress::spent) {
-                dt { "Cost" } dd { (dollars(spent.cost)) " in " (spent.turns) " turns" }
+                dt { "Cost" } dd { (dollars(spent.cost)) }
+                dt { "Turns" } dd { (spent.turns) }
             }
         }
     }
@@ -284,7 +285,7 @@ pub(super) async fn act(
                     format!("run {id} was refused for lack of permission; it can only be run again")
                 }
                 _ => format!(
-                    "run {id} is {}; {} is not possible then",
+                    "run {id} is {}, so {} is not possible",
                     run.view.state.name(),
                     action.name()
                 ),

@@ -6,7 +6,7 @@ use super::wrong;
 use crate::config::project::ProjectError;
 
 /// Reasons that several keys share.
-const NO_KEYS: &str = "keys do not belong in a project's files; the client uses its own login, or \
+const NO_KEYS: &str = "keys do not belong in a project's files; the agent's program uses its own login, or \
                        a variable listed in agent.environment";
 const NEVER_USED: &str = "it never had any effect";
 const OWN_LOGS: &str = "planwright writes no logs to the project";

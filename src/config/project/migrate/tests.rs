@@ -57,17 +57,17 @@ fn what_has_a_place_is_taken_and_the_rest_is_named() {
         migrated.notes(),
         [
             "`agent.allowed_tools` was not migrated: Bash, Edit, WebFetch, WebSearch: planning needs none of these; add them to agent.tools if they are intended, and use --trust",
-            "`agent.args` was not migrated: planwright sets the client's arguments itself",
+            "`agent.args` was not migrated: planwright sets the agent program's arguments itself",
             "`agent.dangerously_skip_permissions` was not migrated: agents never bypass permissions here",
-            "`api.anthropic_api_key` was not migrated: keys do not belong in a project's files; the client uses its own login, or a variable listed in agent.environment",
+            "`api.anthropic_api_key` was not migrated: keys do not belong in a project's files; the agent's program uses its own login, or a variable listed in agent.environment",
             "`api.timeout` was not migrated: it never had any effect; see limits.deadline_seconds",
             "`complexity.thresholds.complex` was not migrated: it never had any effect: everything above the medium threshold is complex",
             "`debug.enabled` was not migrated: planwright writes no logs to the project",
             "`debug.log_dir` was not migrated: planwright writes no logs to the project",
             "`output.format` was not migrated: it never had any effect",
             "`output.include_metadata` was not migrated: it never had any effect",
-            "`models.default` is \"claude-3-5-sonnet-20241022\" here, without `anthropic/`, as Claude Code names it; remove it to let the client choose",
-            "`models.tiers.complex` is \"claude-3-opus-20240229\" here, without `anthropic/`, as Claude Code names it; remove it to let the client choose",
+            "`models.default` is \"claude-3-5-sonnet-20241022\" here, without `anthropic/`, as Claude Code names it; remove it for the program's own default",
+            "`models.tiers.complex` is \"claude-3-opus-20240229\" here, without `anthropic/`, as Claude Code names it; remove it for the program's own default",
         ]
     );
 }
@@ -161,7 +161,7 @@ fn arguments_are_named_without_what_stands_behind_them() {
             .map(|left| left.why)
             .collect::<Vec<_>>()
     };
-    let behind = ": planwright sets the client's arguments itself; see models.default, agent.tools and limits for what you can choose";
+    let behind = ": planwright sets the agent program's arguments itself; see models.default, agent.tools and limits for what you can choose";
     assert_eq!(
         left("[--model, opus, --settings=hush, --verbose, --dangerously-skip-permissions]"),
         [format!(

@@ -175,7 +175,9 @@ impl ProjectFiles for Loaded {
                 PathState::Unreadable("it is a dangling symbolic link")
             }
             Some(Content::Missing) => PathState::Missing,
-            None => PathState::Unreadable("it was not read"),
+            None => PathState::Unreadable(
+                "the plan names more paths than are checked, or GitHub did not return it",
+            ),
         }
     }
 }

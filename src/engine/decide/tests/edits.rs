@@ -36,7 +36,7 @@ fn edits_that_do_not_count() {
         (
             "/comment/updated_at",
             json!("2026-11-20T12:10:00Z"),
-            "commands added ten minutes or more after the comment was written do not count",
+            "the comment was edited ten minutes or more after it was written; commands in such edits do not count",
         ),
         (
             "/changes/body/from",

@@ -78,6 +78,10 @@ pub fn concluded(trigger: &Trigger, round: &Round) -> String {
             "⌛ **Nobody decided in time**, so the run failed.".to_owned(),
             "Not decided",
         ),
+        (false, false) if round.which => (
+            "⌛ **Nobody chose a plan in time**, so nothing was saved.".to_owned(),
+            "Not chosen",
+        ),
         (false, true) if round.answers.iter().all(Option::is_none) => (
             format!("✅ **Left to the agent by {}.**", by()),
             "Left to the agent",
@@ -118,14 +122,15 @@ pub fn waiting(
     } else {
         format!("waiting for answers to {}", open(round))
     };
+    let by = if round.hold { "by" } else { "until" };
     let used = spent(used);
     let used = if used.is_empty() {
         String::new()
     } else {
-        format!(" Agent time so far: {used}.")
+        format!(" Used by the agent so far: {used}.")
     };
     format!(
-        "❓ {} for {}: {what} {place}, until {}. `/cancel` stops it.{used}\n\n{}",
+        "❓ {} for {}: {what} {place}, {by} {}. `/cancel` stops it.{used}\n\n{}",
         asked(trigger),
         person(trigger),
         until.iso(),
@@ -186,9 +191,9 @@ pub fn nothing_asked(trigger: &Trigger) -> String {
 /// Returns the reply to `/answer` by somebody who may not answer.
 pub fn may_not_answer(trigger: &Trigger, hold: bool) -> String {
     let who = if hold {
-        "only people with `write` permission can decide about a paused run"
+        "only people with write access can decide about a paused run"
     } else {
-        "only the requester and people with `write` permission can answer these questions"
+        "only the requester and people with write access can answer these questions"
     };
     format!("😕 {}: {who}.", person(trigger))
 }
@@ -216,7 +221,7 @@ fn sent_again(trigger: &Trigger) -> &'static str {
 /// Returns the reply to an answer that does not choose an option of a held run.
 pub fn no_decision(trigger: &Trigger) -> String {
     format!(
-        "😕 {}: a paused run needs one of its options, not free text. Comment, for example, \
+        "😕 {}: this question needs one of its options, not free text or `skip`. Comment, for example, \
          `/answer 1: a`, or tick one option and *Send these answers*.",
         person(trigger)
     )

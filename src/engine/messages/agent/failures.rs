@@ -31,7 +31,10 @@ pub fn exceeded(command: Command, which: &Exceeded, repo: &str) -> Failure {
 fn budget(which: &Exceeded, repo: &str) -> (String, Millis) {
     let (what, until) = match which {
         Exceeded::ActorHourRuns { limit, until } => (
-            format!("you can start {} with an agent in an hour", runs(*limit)),
+            format!(
+                "one person can start {} with an agent per hour",
+                runs(*limit)
+            ),
             until,
         ),
         Exceeded::RepoDayRuns { limit, until } => (
@@ -212,6 +215,9 @@ fn remedy_kind(ending: &Ending) -> Remedy {
             Remedy::Operator
         }
         Ending::Limited(Limit::Cost) => Remedy::Anew,
+        Ending::Limited(Limit::Turns) => Remedy::Raise("agent.max_turns"),
+        Ending::Limited(Limit::Deadline) => Remedy::Raise("agent.deadline_seconds"),
+        Ending::Limited(Limit::Silence) => Remedy::Raise("agent.silence_seconds"),
         Ending::Limited(Limit::Memory(_)) => Remedy::Raise("agent.max_memory_mb"),
         Ending::Limited(Limit::Processes(_)) => Remedy::Raise("agent.max_processes"),
         Ending::Limited(Limit::OpenFiles(_)) => Remedy::Raise("agent.max_open_files"),
@@ -249,15 +255,15 @@ fn remedy(command: Command, who: Remedy) -> String {
             command,
             &format!(
                 "Comment `/retry` here to ask the agent again; if it reaches the limit again, ask \
-                 your operator to raise `{setting}`"
+                 the operator of this bot to raise `{setting}`"
             ),
         ),
         Remedy::Operator => or_post(
             command,
-            "Ask your operator to check the bot's log and the agent's settings, then comment `/retry` here",
+            "Ask the operator of this bot to check the bot's log and the agent's settings, then comment `/retry` here",
         ),
         Remedy::Secret => {
-            "Check the conversation for text that asks agents for secrets, and ask your operator to replace the secret."
+            "Check the conversation for text that asks agents for secrets, and ask the operator of this bot to replace the secret."
                 .to_owned()
         }
     }

@@ -74,12 +74,7 @@ pub fn too_few(research: &Research) -> Failure {
     }
     Failure {
         code: Code::AgentFailed,
-        message: format!(
-            "{} of {} topics have a report; the minimum is {}.",
-            tally.ok,
-            tally.expected,
-            tally.needed()
-        ),
+        message: format!("{tally}; the minimum is {}.", tally.needed()),
         details,
         remedy: "Comment `/retry` here to repeat the missing topics; existing reports are kept."
             .to_owned(),

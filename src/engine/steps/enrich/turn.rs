@@ -39,7 +39,7 @@ pub(super) async fn turn(
     if let Some(came) = work(context).came.take() {
         // The attempt that stored the result may have been interrupted before recording the costs.
         account(context, &came).await?;
-        return take_in(context, came, stop).await;
+        return process_answer(context, came, stop).await;
     }
     let now = context.effects.clock.now();
     let longest = context.settings.worker.max_backoff;
@@ -65,7 +65,7 @@ pub(super) async fn turn(
     stop.check_cancelled()?;
     let key = format!("turn-{}", work(context).turns + 1);
     if let Err((failure, why)) = allowed(context, &key).await? {
-        return without(context, failure, why).await;
+        return continue_without_agent(context, failure, why).await;
     }
     let session = match work(context).session.clone().filter(|_| goes_on) {
         Some(id) => Session::Resume(id),
@@ -94,7 +94,7 @@ pub(super) async fn turn(
     // The stored result is processed by the next process.
     stop.check_paused()?;
     work(context).came = None;
-    take_in(context, came, stop).await
+    process_answer(context, came, stop).await
 }
 
 /// Returns the budget key of the turn that was begun last.
@@ -155,7 +155,11 @@ async fn allowed(
 
 /// Continues without the agent: the plan is saved as found, with the reason `why`; if no plan was
 /// found, the run fails.
-async fn without(context: &mut Context, failure: Failure, why: String) -> Result<Step, StepError> {
+async fn continue_without_agent(
+    context: &mut Context,
+    failure: Failure,
+    why: String,
+) -> Result<Step, StepError> {
     if let Some(accepted) = work(context).accepted.take() {
         tracing::info!(run.id = %context.run(), why, "the agent did not correct the paths in its plan");
         return Ok(Step::Done(accepted));
@@ -286,7 +290,7 @@ async fn keep(context: &mut Context, task: &Task, report: Report) -> Result<Turn
 }
 
 /// Processes the result of a turn that has ended.
-async fn take_in(
+async fn process_answer(
     context: &mut Context,
     came: TurnResult,
     stop: &StopFlag,
@@ -347,7 +351,7 @@ async fn take_in(
             let spent = work(context).spent;
             let failure = sentences::failed(context.trigger.command, &report, &spent);
             let why = sentences::why_ended(&report.ending);
-            return without(context, failure, why).await;
+            return continue_without_agent(context, failure, why).await;
         }
     }
     context.remember().await?;

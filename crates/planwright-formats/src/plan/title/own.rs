@@ -27,6 +27,10 @@ const MAX_PHASES: usize = 16;
 /// Maximum length of a title that is not marked as one, in characters.
 const MAX_PLAIN_CHARS: usize = 80;
 
+/// Maximum length of such a title in one paragraph with the steps, in characters: there, longer
+/// lines are steps.
+const MAX_CHARS_ABOVE_ITEMS: usize = 40;
+
 /// Maximum number of words of such a title if it contains a comma, as most sentences do.
 const MAX_WORDS_WITH_COMMA: usize = 6;
 
@@ -68,9 +72,17 @@ pub fn own_title(text: &str) -> Option<String> {
                 heading(2)
             }
         })
-        .or_else(|| match blocks.as_slice() {
-            [first, _, ..] => descriptive_title(plain_title(first.paragraph()?)?),
-            _ => None,
+        .or_else(|| {
+            let first = blocks.first()?.paragraph()?;
+            match title_above_items(first) {
+                Some(title) => descriptive_title(title),
+                None if blocks.len() > 1 => {
+                    let line = unmarked_title(first)?;
+                    let is_title = line.contains(' ') || has_no_spaces(line);
+                    is_title.then(|| descriptive_title(line))?
+                }
+                None => None,
+            }
         })
         .or_else(|| descriptive_title(fields.get("title")?.as_str()?))
         .or_else(|| only_phase(&blocks))
@@ -83,6 +95,7 @@ pub fn descriptive_title(title: &str) -> Option<String> {
     let line = one_line(title);
     let labelled = after_label(&line).unwrap_or(&line);
     let bare = without_markers(after_announcement(labelled).unwrap_or(labelled))
+        .trim_end_matches(is_emoji)
         .trim_matches(|c: char| {
             c.is_whitespace() || "*_:：-–—".contains(c) || LINE_MARKS.contains(&c)
         })
@@ -218,17 +231,53 @@ fn is_section(line: &str, blocks: &[Block], source: &str) -> bool {
 /// Returns a paragraph that can be a title although it is not marked as one: a short line of several
 /// words that begins with a capital letter and is neither a sentence nor said to somebody.
 pub fn plain_title(paragraph: &str) -> Option<&str> {
-    let line = paragraph.trim();
+    let begins_like_one = |line: &&str| line.contains(' ') && line.starts_with(char::is_uppercase);
+    unmarked_title(paragraph).filter(begins_like_one)
+}
+
+/// Whether a line is Chinese or Japanese, and no sentence: those end with hiragana.
+fn has_no_spaces(line: &str) -> bool {
+    let is_kana = |c: &char| ('\u{3040}'..='\u{30ff}').contains(c);
+    let is_han = |c: &char| ('\u{4e00}'..='\u{9fff}').contains(c);
+    line.chars().any(|c| is_kana(&c) || is_han(&c))
+        && !line.ends_with(|c: char| ('\u{3040}'..='\u{309f}').contains(&c))
+}
+
+/// Returns the first line of a paragraph if it can be a title and all other lines, of which there
+/// are at least two, are items of a list that Markdown does not know, such as `→ X` or `① X`.
+fn title_above_items(paragraph: &str) -> Option<&str> {
+    let (first, rest) = paragraph.split_once('\n')?;
+    let are_items = rest.lines().count() > 1 && rest.lines().all(is_item);
+    unmarked_title(first)
+        .filter(|line| are_items && !is_item(line) && line.chars().count() <= MAX_CHARS_ABOVE_ITEMS)
+}
+
+/// Whether a line begins with an arrow, a dash, a number or another sign of an item.
+fn is_item(line: &str) -> bool {
+    let line = line.trim_start();
+    let Some(first) = line.chars().next() else {
+        return false;
+    };
+    let is_sign = "-–—=→⇒➔•·◦▪▸►☐☑✅*+>".contains(first) || ('①'..='⑳').contains(&first);
+    let number = line.trim_start_matches(['(', '（']);
+    let digits = number.trim_start_matches(|c: char| c.is_ascii_digit() || "ivx".contains(c));
+    is_sign
+        || digits.len() < number.len()
+            && digits.starts_with(['.', ')', '）', ':', '：', '、', 'º', '°'])
+}
+
+/// Returns a line that can be a title: short, no sentence, and not said to somebody.
+fn unmarked_title(line: &str) -> Option<&str> {
+    let line = line.trim();
     // Most paragraphs are too long.
     let can_be = (10..=4 * MAX_PLAIN_CHARS).contains(&line.len())
         && line.chars().count() <= MAX_PLAIN_CHARS
         && !line.contains(['\n', '@'])
-        && line.contains(' ')
         && line.split_once(',').is_none_or(|(head, _)| {
             head.chars().count() >= MIN_CHARS_BEFORE_COMMA
                 && line.split_whitespace().count() <= MAX_WORDS_WITH_COMMA
         })
-        && line.starts_with(char::is_uppercase)
+        && line.starts_with(|c: char| c.is_alphabetic() && !c.is_lowercase())
         && line.ends_with(|c: char| c.is_alphanumeric() || "\"`)”“»".contains(c));
     let talks = || {
         let phrases = Phrases::of(&fold(line));
@@ -259,7 +308,10 @@ pub fn plain_title(paragraph: &str) -> Option<&str> {
 /// sentence.
 fn emphasized_line<'a>(block: &'a Block, source: &str) -> Option<&'a str> {
     let text = block.paragraph()?;
-    let line = source[block.span.clone()].trim();
+    let line = source[block.span.clone()]
+        .trim()
+        .trim_end_matches(is_emoji)
+        .trim_end();
     let is_within = |mark: &str| {
         let inner = line.strip_prefix(mark).and_then(|inner| {
             inner
@@ -273,6 +325,10 @@ fn emphasized_line<'a>(block: &'a Block, source: &str) -> Option<&'a str> {
         || ["**", "__"].into_iter().any(is_within)
         || ["*", "_"].into_iter().any(is_within) && !is_sentence();
     (marked && text.chars().count() <= MAX_LINE_CHARS && !text.contains('\n')).then_some(text)
+}
+
+fn is_emoji(c: char) -> bool {
+    matches!(c, '\u{2600}'..='\u{27bf}' | '\u{fe0f}' | '\u{1f300}'..='\u{1faff}')
 }
 
 /// Whether a line is a heading by the signs of Japanese and Chinese texts: `■ X`, `【X】`.
@@ -363,13 +419,19 @@ fn is_letter(head: &str) -> bool {
     chars.next().is_some_and(is_label) && chars.next().is_none()
 }
 
-/// Returns the text after a letter in parentheses that labels one of several proposals: `(b) X`,
-/// `B) X`.
+/// Returns the text after a letter or Chinese number that labels one of several proposals or
+/// sections: `(b) X`, `B) X`, `B. X`, `二、X`.
 fn after_label(title: &str) -> Option<&str> {
-    let (label, rest) = title.split_once([')', '）'])?;
-    let mut letter = label.trim_start_matches(['(', '（']).chars();
-    let is_label = letter.next().is_some_and(char::is_alphabetic) && letter.next().is_none();
-    (is_label && rest.starts_with(' ')).then(|| rest.trim_start())
+    let end = title.find([')', '）', '.', '、'])?;
+    let mut rest = title[end..].chars();
+    let mut letter = title[..end].trim_start_matches(['(', '（']).chars();
+    let label = letter.next().filter(|_| letter.next().is_none())?;
+    let (is_label, is_apart) = match rest.next()? {
+        '、' => ("一二三四五六七八九十".contains(label), true),
+        '.' => (label.is_uppercase(), rest.as_str().starts_with(' ')),
+        _ => (label.is_alphabetic(), rest.as_str().starts_with(' ')),
+    };
+    (is_label && is_apart).then(|| rest.as_str().trim_start())
 }
 
 /// Returns the quoted name of a plan or proposal: `Proposal “Shadow index”`.

@@ -256,6 +256,33 @@ fn a_plan_in_a_conversation_has_a_title_only_where_one_says_something() {
             "### Stop the loss\n\n1. a\n\n### Risks\n\n1. b",
             Some("Stop the loss"),
         ),
+        (
+            "Shutters on their own port\n→ a\n→ b",
+            Some("Shutters on their own port"),
+        ),
+        ("*Light from below*\n– a\n– b", Some("Light from below")),
+        ("Hlídání podle cukru\n① a\n② b", Some("Hlídání podle cukru")),
+        ("Shutters on their own port\nand nothing else\n→ a", None),
+        ("① write the rows\n② read them\n③ rank them", None),
+        ("→ write the rows\n→ read them\n→ rank them", None),
+        ("the rows go to Redis\n→ a\n→ b", None),
+        ("備品貸出のQR化\n\n① a\n② b", Some("備品貸出のQR化")),
+        ("お疲れさまです\n\n1. a", None),
+        (
+            "뷰어 로딩 순서 바꾸기\n\n1. a",
+            Some("뷰어 로딩 순서 바꾸기"),
+        ),
+        (
+            "**Write on the server** 🐾\n\n1. a",
+            Some("Write on the server"),
+        ),
+        (
+            "## A. Write on the server\n\n1. a",
+            Some("Write on the server"),
+        ),
+        ("## 五、改进措施\n\n1. a", None),
+        ("## 二、流式导出报表\n\n1. a", Some("流式导出报表")),
+        ("### Describe the solution you'd like\n\n1. a", None),
     ] {
         assert_eq!(own_title(text).as_deref(), expected, "{text}");
     }

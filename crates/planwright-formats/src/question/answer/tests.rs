@@ -315,26 +315,26 @@ fn refusals_say_what_to_write() {
         (
             "1: a, c",
             &two,
-            "Question 1 takes one option, but several are chosen. Choose one of them, or write \
-             your own answer after `other:`.",
+            "Question 1 takes one option, but several are chosen. Choose one of them or, if *other* is \
+             among the options, write your own answer after `other:`.",
         ),
         (
             "1: a 2: b, F.",
             &two,
-            "Question 2 has no option `f`: its options are a to c. Choose one of these, or write \
-             your own answer after `other:`.",
+            "Question 2 has no option `f`: its options are a to c. Choose one of these or, if *other* is \
+             among the options, write your own answer after `other:`.",
         ),
         (
             "1: 99999999999999999999999999",
             &two,
-            "Question 1 has no option `999999999999`: its options are a to c. Choose one of these, \
-             or write your own answer after `other:`.",
+            "Question 1 has no option `999999999999`: its options are a to c. Choose one of these or, \
+             if *other* is among the options, write your own answer after `other:`.",
         ),
         (
             "0",
             &only,
-            "Question 1 has no option `0`: its only option is a. Choose one of these, or write \
-             your own answer after `other:`.",
+            "Question 1 has no option `0`: its only option is a. Choose one of these or, if *other* is \
+             among the options, write your own answer after `other:`.",
         ),
         (
             "1: a, other:",

@@ -28,11 +28,11 @@ fn names_that_are_refused_say_what_to_do() {
         ),
         (
             " a",
-            "name must not have leading or trailing whitespace; take it off",
+            "name must not have leading or trailing whitespace; remove it",
         ),
         (
             "a\n",
-            "name must not have leading or trailing whitespace; take it off",
+            "name must not have leading or trailing whitespace; remove it",
         ),
         (
             &long,

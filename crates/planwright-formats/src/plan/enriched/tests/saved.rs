@@ -20,7 +20,7 @@ fn claims_are_put_right() {
     assert_eq!(
         found.corrections,
         [
-            "named another mode than enriched",
+            "gave a mode other than “enriched”",
             "counted 7 questions, not 2",
             "said that it applied guidance, although none was given",
             "did not list “API/Tool Quirks”, on which the plan has text",
