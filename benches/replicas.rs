@@ -43,7 +43,9 @@ const WARM_UP: usize = 300;
 const BAR: f64 = 1.3;
 const SEED: u64 = 0x0070_1a44;
 /// The opening text of the issues.
-const PLAN: &str = "# Search notes\n\n1. Parse the query\n2. Build an index of the notes\n3. Rank the results\n4. Add tests\n";
+const PLAN: &str = "# Plan: Search the notes\n\n## Steps\n\n1. Parse the query into terms and phrases\n2. Build an index \
+of the notes when they are saved\n3. Rank the results by age and number of hits\n4. Show the first ten with the line \
+that matches\n\n## Testing\n\n- Search for a phrase that spans two lines\n";
 
 /// How much is measured.
 struct Extent {

@@ -115,7 +115,8 @@ pub trait Store: Send + Sync + 'static {
     /// running ones, then of the repository with the fewest, then the one that has waited longest.
     /// Installations and repositories that have as many running as `limits` allow are skipped. A run
     /// whose trigger or progress cannot be read is failed with
-    /// [`Internal`](Code::Internal), and [`StoreError::Corrupt`] is returned.
+    /// [`Internal`](crate::engine::model::failure::Code::Internal), and [`StoreError::Corrupt`] is
+    /// returned.
     async fn claim(
         &self,
         owner: &str,

@@ -18,7 +18,7 @@ fn target(context: &Context) -> Option<ReactTo> {
 }
 
 /// Adds the 👀 reaction and removes the label, so that it can be set again, unless the command keeps
-/// it (see [`Reporting`]). Does nothing for people without triage permission.
+/// it (see [`Reporting`](super::Reporting)). Does nothing for people without triage permission.
 ///
 /// # Errors
 /// Returns an error if GitHub or the store fails. A failed reaction is ignored unless a rate limit
