@@ -72,6 +72,17 @@ fn without<T>(part: usize, all: &[Of<T>]) -> impl Iterator<Item = &T> {
     others.map(|(_, one)| one)
 }
 
+/// Does the work for each part in a thread of its own, because models are replaced by thread.
+fn by_part<T: Send>(work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    std::thread::scope(|scope| {
+        let work = &work;
+        let threads = (0..remarks::FOLDS).map(|part| scope.spawn(move || work(part)));
+        let threads: Vec<_> = threads.collect();
+        let results = threads.into_iter().map(|thread| thread.join().unwrap());
+        results.collect()
+    })
+}
+
 fn train_with(all: &[Of<Example>]) -> Model {
     train(&all.iter().map(|(_, it)| it.clone()).collect::<Vec<_>>())
 }
@@ -178,35 +189,35 @@ struct Examples {
 impl Examples {
     fn new() -> Self {
         let all = blocks(|_| true);
-        let mut rated_blocks = Vec::new();
-        for part in 0..remarks::FOLDS {
+        let rated_blocks: Vec<Of<Example>> = by_part(|part| {
             replace(Models {
                 words_of_blocks: Some(words_of_blocks(without(part, &all))),
                 ..Models::default()
             });
-            for (name, block) in blocks(|name| remarks::part_of(name) == part) {
+            let rated = |(name, block): Of<Block>| {
                 let example = Example {
                     values: block.features,
                     target: f32::from(u8::from(block.belongs)),
                     weight: 1.0,
                 };
-                rated_blocks.push((name, example));
-            }
-        }
-        // The extents of texts are estimated in the same way.
-        let mut without_parts: Vec<Models> = (0..remarks::FOLDS)
-            .map(|part| Models {
-                words_of_blocks: Some(words_of_blocks(without(part, &all))),
-                extents: Some(train_without(part, &rated_blocks)),
-                ..Models::default()
-            })
-            .collect();
-        let texts_by = |models: &[Models]| -> Vec<Of<Text>> {
-            let of = |(part, models): (usize, &Models)| {
-                replace(models.clone());
-                texts(|name| remarks::part_of(name) == part)
+                (name, example)
             };
-            models.iter().enumerate().flat_map(of).collect()
+            let blocks = blocks(|name| remarks::part_of(name) == part);
+            blocks.into_iter().map(rated).collect::<Vec<_>>()
+        })
+        .concat();
+        // The extents of texts are estimated in the same way.
+        let mut without_parts = by_part(|part| Models {
+            words_of_blocks: Some(words_of_blocks(without(part, &all))),
+            extents: Some(train_without(part, &rated_blocks)),
+            ..Models::default()
+        });
+        let texts_by = |models: &[Models]| -> Vec<Of<Text>> {
+            let texts = by_part(|part| {
+                replace(models[part].clone());
+                texts(|name| remarks::part_of(name) == part)
+            });
+            texts.into_iter().flatten().collect()
         };
         let all_texts = texts_by(&without_parts);
         for (part, models) in without_parts.iter_mut().enumerate() {
@@ -216,9 +227,9 @@ impl Examples {
             .into_iter()
             .map(|(name, text)| (name, text.example))
             .collect();
-        replace(Models::default());
-        for (part, models) in without_parts.iter_mut().enumerate() {
-            models.texts = Some(train_without(part, &rated_texts));
+        let trained = by_part(|part| train_without(part, &rated_texts));
+        for (models, texts) in without_parts.iter_mut().zip(trained) {
+            models.texts = Some(texts);
         }
         Self {
             blocks: all,
@@ -260,18 +271,18 @@ fn candidates(models: &[Models]) -> Vec<Of<Example>> {
         .map(|(group, text)| (group, text, COMMENT_WEIGHT));
     let of_files = files().into_iter().map(|it| (it.name, it.text, 1.0));
     let all: Vec<_> = of_comments.chain(of_files).collect();
-    let mut found = Vec::new();
-    for (part, models) in models.iter().enumerate() {
-        replace(models.clone());
+    let found = by_part(|part| {
+        replace(models[part].clone());
+        let mut found = Vec::new();
         for (group, text, weight) in &all {
             if remarks::part_of(group) == part {
                 let examples = in_conversation(group, text, *weight).into_iter();
                 found.extend(examples.map(|example| (group.clone(), example)));
             }
         }
-    }
-    replace(Models::default());
-    found
+        found
+    });
+    found.concat()
 }
 
 fn in_conversation(name: &str, text: &str, weight: f32) -> Vec<Example> {
@@ -392,18 +403,16 @@ fn the_models_are_those_that_the_labelled_conversations_give() {
 fn unseen_conversations_are_understood_this_often() {
     let models = Examples::new().models_without_parts();
     let examples = candidates(&models);
-    let mut cases = Vec::new();
-    for (part, models) in models.into_iter().enumerate() {
+    let cases = by_part(|part| {
         replace(Models {
             candidates: Some(train_without(part, &examples)),
-            ..models
+            ..models[part].clone()
         });
-        for File { folder, name, text } in files() {
-            if remarks::part_of(&name) == part {
-                cases.push(case_in(folder.to_owned(), name, &text).unwrap());
-            }
-        }
-    }
-    replace(Models::default());
+        let files = files().into_iter();
+        let files = files.filter(|file| remarks::part_of(&file.name) == part);
+        let case = |File { folder, name, text }| case_in(folder.to_owned(), name, &text).unwrap();
+        files.map(case).collect::<Vec<_>>()
+    });
+    let cases: Vec<_> = cases.into_iter().flatten().collect();
     println!("{}", table(&cases));
 }

@@ -78,7 +78,7 @@ pub fn own_title(text: &str) -> Option<String> {
                 Some(title) => descriptive_title(title),
                 None if blocks.len() > 1 => {
                     let line = unmarked_title(first)?;
-                    let is_title = line.contains(' ') || has_no_spaces(line);
+                    let is_title = line.contains(' ') || is_chinese_or_japanese_phrase(line);
                     is_title.then(|| descriptive_title(line))?
                 }
                 None => None,
@@ -235,8 +235,9 @@ pub fn plain_title(paragraph: &str) -> Option<&str> {
     unmarked_title(paragraph).filter(begins_like_one)
 }
 
-/// Whether a line is Chinese or Japanese, and no sentence: those end with hiragana.
-fn has_no_spaces(line: &str) -> bool {
+/// Whether a line is Chinese or Japanese, which have no spaces, and not a sentence that ends with
+/// hiragana.
+fn is_chinese_or_japanese_phrase(line: &str) -> bool {
     let is_kana = |c: &char| ('\u{3040}'..='\u{30ff}').contains(c);
     let is_han = |c: &char| ('\u{4e00}'..='\u{9fff}').contains(c);
     line.chars().any(|c| is_kana(&c) || is_han(&c))
