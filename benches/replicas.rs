@@ -4,7 +4,6 @@
 //! Run with `cargo bench --bench replicas -- [--quick] [--check]`, on Linux only.
 //! `benches/README.md` explains what is measured and how. With `--check`, the exit code is 1 if the
 //! bar is missed.
-#![cfg(target_os = "linux")]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -78,7 +77,7 @@ async fn main() -> ExitCode {
         }
     }
     let Some(server) = Server::start() else {
-        eprintln!("replicas: no PostgreSQL: install its server, or name one in DATABASE_URL");
+        eprintln!("replicas: no PostgreSQL: install its server (package `postgresql`)");
         return ExitCode::FAILURE;
     };
     let mut ratios = Vec::new();
