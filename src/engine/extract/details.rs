@@ -87,11 +87,18 @@ impl Search<'_> {
         best
     }
 
-    /// Returns the title in the summary of the `details` element at `open` if it is marked as that
-    /// of a plan.
+    /// Returns the title in the summary of the `details` element at `open`: one that is marked as
+    /// that of a plan, or several words.
     fn summary_title(&self, open: usize) -> Option<String> {
         let summary = self.summary(open)?;
-        descriptive_title(&summary).filter(|title| title.len() < summary.trim().len())
+        // "Retry queue (click to open)"
+        let summary = match summary.trim_end().strip_suffix([')', '）']) {
+            Some(inner) => inner.rsplit_once(['(', '（'])?.0,
+            None => summary.as_str(),
+        };
+        let is_marked = |title: &String| title.len() < summary.trim().len();
+        let is_phrase = |title: &String| title.contains(' ') || !title.is_ascii();
+        descriptive_title(summary).filter(|title| is_marked(title) || is_phrase(title))
     }
 
     /// Returns the text of the summary of the `details` element at `open`.

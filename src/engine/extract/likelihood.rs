@@ -4,9 +4,9 @@
 //! The model weighs what the other parts of the search found: how much each text looks like a plan,
 //! where it is, what people said about it according to the phrases of the vocabulary and according
 //! to the model for comments (`talk/stance.rs`), and what the rules would decide
-//! (`decision.rs`). A text that the rules neither choose nor ask about is saved only if it is
-//! rather likely, and if it has less than zero points, only if it is plausible by itself
-//! (`plausibility.rs`).
+//! (`decision.rs`). A text is saved only if it is rather likely; one that the rules neither choose
+//! nor ask about and that has less than zero points, only if it is very likely, and plausible by
+//! itself (`plausibility.rs`).
 
 use std::collections::HashSet;
 
@@ -20,12 +20,13 @@ use crate::engine::model::candidate::Reason;
 
 /// Minimum sum of the probabilities of all texts: below it, none of them is saved.
 const POSSIBLE: f32 = 0.5;
-/// Minimum probability of a text that is saved without a question although the rules neither choose
-/// it nor ask about it, or consider it turned down, replaced, carried out or an answer.
+/// Minimum probability of a text that is saved without a question.
 const LIKELY: f32 = 0.6;
 /// Minimum score of a text that is saved because it is likely: texts with less look like something
 /// else.
 const MIN_LIKELY_SCORE: i32 = 0;
+/// Minimum probability of a text with a lower score, which must be plausible as well.
+const VERY_LIKELY: f32 = 0.75;
 /// Minimum odds of a text in question, as a share of the likeliest one's.
 const CLOSE: f32 = 0.1;
 /// Minimum probability of a text in question.
@@ -213,6 +214,7 @@ pub(super) fn decide(
             || case.strengths[at] >= MIN_SCORE
             || case.strengths[at] >= MIN_LIKELY_SCORE && likelihoods[at] >= LIKELY
             || case.is_plausible(at)
+                && (case.strengths[at] >= MIN_LIKELY_SCORE || likelihoods[at] >= VERY_LIKELY)
     };
     let mut order: Vec<usize> = (0..likelihoods.len()).collect();
     order.sort_by(|one, other| likelihoods[*other].total_cmp(&likelihoods[*one]));
@@ -234,9 +236,7 @@ pub(super) fn decide(
     asked.retain(|at| is_close(*at) && (is_replaced(first) || !is_replaced(*at)));
     asked.truncate(MAX_ASKED);
     if asked.len() < 2 || !asked.iter().any(|at| may_be_saved(*at)) {
-        let is_gone = case.standing[first].gone();
-        let doubted = (!is_by_rules(first) || is_gone || case.is_answer(first)) && best < LIKELY;
-        let verdict = if may_be_saved(first) && !doubted {
+        let verdict = if may_be_saved(first) && best >= LIKELY {
             Verdict::Plan
         } else {
             Verdict::None
@@ -437,7 +437,8 @@ mod tests {
         for (likelihoods, expected) in [
             ([0.2, 0.25, 0.04], (1, Verdict::None)),
             ([0.1, 0.9, 0.2], (1, Verdict::Plan)),
-            ([0.51, 0.0, 0.05], (0, Verdict::Plan)),
+            ([0.61, 0.0, 0.05], (0, Verdict::Plan)),
+            ([0.59, 0.0, 0.05], (0, Verdict::None)),
             ([0.26, 0.26, 0.0], (0, unclear(2, why))),
             ([0.9, 0.4, 0.1], (0, Verdict::Plan)),
             ([0.9, 0.5, 0.1], (0, unclear(2, why))),
@@ -484,20 +485,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_the_rules_do_not_choose_must_be_likely() {
-        let standing = vec![Standing::default(); 3];
-        for (likelihood, rules, expected) in [
-            (0.55, Verdict::None, Verdict::None),
-            (0.65, Verdict::None, Verdict::Plan),
-            (0.55, Verdict::Plan, Verdict::Plan),
-        ] {
-            let found = decided(&[likelihood, 0.0, 0.0], &standing, rules);
-            assert_eq!(found, (0, expected), "{likelihood}");
-        }
-    }
-
-    #[test]
-    fn a_plan_that_was_turned_down_or_an_answer_must_be_likely() {
+    fn a_text_is_saved_only_if_it_is_likely() {
         let withdrawn = Standing {
             withdrawn: Some(1),
             ..Standing::default()
@@ -506,7 +494,7 @@ mod tests {
             solved: Some(1),
             ..Standing::default()
         };
-        for first in [withdrawn, answer] {
+        for first in [Standing::default(), withdrawn, answer] {
             let standing = [first, Standing::default(), Standing::default()];
             for (likelihood, expected) in [(0.55, Verdict::None), (0.65, Verdict::Plan)] {
                 for rules in [Verdict::None, Verdict::Plan] {

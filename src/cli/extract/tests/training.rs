@@ -29,9 +29,9 @@ const FOLDERS: [&str; 2] = ["tune", "train"];
 const UNCLEAR: f32 = 0.5;
 /// Weight of a text in question where the plan is unclear. There are few, and saving one of them is
 /// worse than asking.
-const UNCLEAR_WEIGHT: f32 = 3.6;
+const UNCLEAR_WEIGHT: f32 = 2.8;
 /// Weight of conversations that were made of single comments. There are many of them.
-const COMMENT_WEIGHT: f32 = 0.16;
+const COMMENT_WEIGHT: f32 = 0.4;
 /// One in this many comments is used.
 const STEP: usize = 8;
 

@@ -4,13 +4,14 @@
 //! first line is no title, and neither is a heading that only announces a plan, names its author,
 //! or numbers one of several proposals.
 
-use std::ops::Range;
-
+use super::markers::{
+    after_announcement, after_label, in_lenticular_brackets, is_generic, is_marker, without_markers,
+};
 use super::{MAX_TITLE_CHARS, is_section_name};
 use crate::front_matter;
 use crate::markdown::{self, Block};
 use crate::text::{one_line, truncate_chars};
-use crate::vocabulary::{Class, Phrases, fillers, fold, split_folded, words};
+use crate::vocabulary::{Class, Phrases, fold, words};
 
 /// Maximum length of a line that is a title without being a heading, in characters.
 const MAX_LINE_CHARS: usize = 120;
@@ -18,18 +19,18 @@ const MAX_LINE_CHARS: usize = 120;
 /// Signs that mark a line as a heading in Japanese and Chinese.
 const LINE_MARKS: [char; 5] = ['■', '◆', '▼', '◼', '◇'];
 
-/// Maximum length of a version behind a marker, in characters.
-const MAX_VERSION_CHARS: usize = 24;
-
 /// Maximum number of headings that are compared with the first.
 const MAX_PHASES: usize = 16;
+
+/// Maximum number of blocks in which another numbered heading is looked for.
+const MAX_BLOCKS: usize = 64;
 
 /// Maximum length of a title that is not marked as one, in characters.
 const MAX_PLAIN_CHARS: usize = 80;
 
 /// Maximum length of such a title in one paragraph with the steps, in characters: there, longer
 /// lines are steps.
-const MAX_CHARS_ABOVE_ITEMS: usize = 40;
+const MAX_CHARS_ABOVE_ITEMS: usize = 60;
 
 /// Maximum number of words of such a title if it contains a comma, as most sentences do.
 const MAX_WORDS_WITH_COMMA: usize = 6;
@@ -38,14 +39,11 @@ const MAX_WORDS_WITH_COMMA: usize = 6;
 /// answers.
 const MIN_CHARS_BEFORE_COMMA: usize = 8;
 
-/// Letters without case that label proposals as capital letters do.
-const LABELS: &str = "가나다라마바사甲乙丙丁アイウエأبجدאבגד";
-
 /// Returns the title of the plan in `text`, or `None` if it has no descriptive one.
 ///
 /// The sources are, in this order: the first heading, bold or italic line above the steps, a line
 /// `Plan: X`, a short line that is no sentence, `title` in the front matter, and a heading that is
-/// the only phase.
+/// the only phase or the only one with a number.
 pub fn own_title(text: &str) -> Option<String> {
     let (fields, source) = front_matter::split(text);
     let blocks = markdown::blocks(source);
@@ -73,8 +71,9 @@ pub fn own_title(text: &str) -> Option<String> {
             }
         })
         .or_else(|| {
-            let first = blocks.first()?.paragraph()?;
-            match title_above_items(first) {
+            let block = blocks.first()?;
+            let first = block.paragraph()?;
+            match title_above_items(first, &source[block.span.clone()]) {
                 Some(title) => descriptive_title(title),
                 None if blocks.len() > 1 => {
                     let line = unmarked_title(first)?;
@@ -86,6 +85,7 @@ pub fn own_title(text: &str) -> Option<String> {
         })
         .or_else(|| descriptive_title(fields.get("title")?.as_str()?))
         .or_else(|| only_phase(&blocks))
+        .or_else(|| only_number(&blocks, source))
         .map(|title| truncate_chars(&title, MAX_TITLE_CHARS))
 }
 
@@ -100,6 +100,10 @@ pub fn descriptive_title(title: &str) -> Option<String> {
             c.is_whitespace() || "*_:：-–—".contains(c) || LINE_MARKS.contains(&c)
         })
         .trim();
+    let bare = match bare.rsplit_once(", v") {
+        Some((title, version)) if version.chars().all(|c| c.is_ascii_digit()) => title,
+        _ => bare,
+    };
     let folded = fold(bare);
     let phrases = Phrases::of(&folded);
     let content = words(&folded);
@@ -115,31 +119,6 @@ pub fn descriptive_title(title: &str) -> Option<String> {
         || folded.starts_with("how ")
         || folded.ends_with('?');
     (!says_nothing).then(|| bare.to_owned())
-}
-
-/// Whether the words in `content` are generic, taken together or one after another: `Plan, third
-/// attempt`.
-fn is_generic(folded: &str, phrases: &Phrases, content: Range<usize>) -> bool {
-    let generic = [
-        Class::Empty,
-        Class::Section,
-        Class::Other,
-        Class::Lead,
-        Class::Plan,
-        Class::Proposal,
-    ];
-    let mut found = fillers(folded);
-    found.extend(generic.into_iter().flat_map(|class| phrases.all(class)));
-    found.sort_unstable_by_key(|found| found.start);
-    // The first word that is not covered yet.
-    let mut at = content.start;
-    for next in found {
-        if next.start <= at && next.end > at {
-            let rest = folded[next.end..].find(char::is_alphanumeric);
-            at = rest.map_or(folded.len(), |rest| next.end + rest);
-        }
-    }
-    at >= content.end
 }
 
 /// Matches `Step 1: …`, `1. …`, `第一步 …`.
@@ -189,6 +168,28 @@ fn only_phase(blocks: &[Block]) -> Option<String> {
     let beside = headings.filter(|(other, _)| *other <= level);
     let mut beside = beside.take(MAX_PHASES);
     beside.all(|(_, text)| !is_phase(text)).then_some(line)
+}
+
+/// Returns the name in the heading or bold line that begins the text if it is the only one with a
+/// number, which then tells proposals apart: `2) Outbox`.
+fn only_number(blocks: &[Block], source: &str) -> Option<String> {
+    let lines = blocks.iter().take(MAX_BLOCKS);
+    let mut lines = lines.map(|block| match block.heading() {
+        Some((_, text)) => Some(text),
+        None => emphasized_line(block, source),
+    });
+    let name = after_number(lines.next()??)?;
+    let is_only = lines.flatten().all(|line| after_number(line).is_none());
+    is_only.then(|| descriptive_title(name))?
+}
+
+/// Returns the text after a number: `2) X`, `2. X`, `2: X`.
+fn after_number(line: &str) -> Option<&str> {
+    let rest = line.trim_start().trim_start_matches(['(', '（']);
+    let behind = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+    let name = behind.strip_prefix([')', '）', '.', ':', '：'])?;
+    let is_number = (1..=2).contains(&(rest.len() - behind.len()));
+    (is_number && name.starts_with(char::is_whitespace)).then(|| name.trim_start())
 }
 
 /// Whether the heading that begins the text is followed by others of the same deep `level` that
@@ -246,11 +247,25 @@ fn is_chinese_or_japanese_phrase(line: &str) -> bool {
 
 /// Returns the first line of a paragraph if it can be a title and all other lines, of which there
 /// are at least two, are items of a list that Markdown does not know, such as `→ X` or `① X`.
-fn title_above_items(paragraph: &str) -> Option<&str> {
+/// `source` is the paragraph with its markup.
+fn title_above_items<'t>(paragraph: &'t str, source: &str) -> Option<&'t str> {
     let (first, rest) = paragraph.split_once('\n')?;
     let are_items = rest.lines().count() > 1 && rest.lines().all(is_item);
+    let is_short = first.chars().count() <= MAX_CHARS_ABOVE_ITEMS;
+    if !are_items || is_item(first) || !is_short {
+        return None;
+    }
+    if source.lines().next().is_some_and(is_bold) {
+        return Some(first);
+    }
     unmarked_title(first)
-        .filter(|line| are_items && !is_item(line) && line.chars().count() <= MAX_CHARS_ABOVE_ITEMS)
+}
+
+/// Whether a line of source is entirely bold.
+fn is_bold(line: &str) -> bool {
+    let inner = |mark: &str| line.trim().strip_prefix(mark)?.strip_suffix(mark);
+    let inner = inner("**").or_else(|| inner("__"));
+    inner.is_some_and(|inner| !inner.contains("**") && !inner.contains("__"))
 }
 
 /// Whether a line begins with an arrow, a dash, a number or another sign of an item.
@@ -264,7 +279,7 @@ fn is_item(line: &str) -> bool {
     let digits = number.trim_start_matches(|c: char| c.is_ascii_digit() || "ivx".contains(c));
     is_sign
         || digits.len() < number.len()
-            && digits.starts_with(['.', ')', '）', ':', '：', '、', 'º', '°'])
+            && digits.starts_with(['.', ')', '）', ':', '：', '、', 'º', '°', '/'])
 }
 
 /// Returns a line that can be a title: short, no sentence, and not said to somebody.
@@ -335,212 +350,4 @@ fn is_emoji(c: char) -> bool {
 /// Whether a line is a heading by the signs of Japanese and Chinese texts: `■ X`, `【X】`.
 pub fn is_marked_line(line: &str) -> bool {
     line.starts_with(LINE_MARKS) || in_lenticular_brackets(line).is_some()
-}
-
-/// Returns the text of a line that is entirely in lenticular brackets, the usual form of headings in
-/// Japanese e-mail.
-fn in_lenticular_brackets(line: &str) -> Option<&str> {
-    let inner = line.trim().strip_prefix('【')?.strip_suffix('】')?;
-    (!inner.contains(['【', '】'])).then_some(inner)
-}
-
-/// Removes `Plan:`, `[RFC]`, `Proposal B -` or `Implementation plan for` at the start, and `(v2)`
-/// or `(1/2)` at the end.
-fn without_markers(title: &str) -> &str {
-    let mut rest = in_lenticular_brackets(title).unwrap_or(title).trim();
-    // Removes at most two markers, of which only the last one may be other than a tag in brackets.
-    let mut removed = 0;
-    while removed < 2 {
-        if let Some(inner) = rest.strip_prefix(['[', '【'])
-            && let Some(end) = inner.find([']', '】'])
-            && is_marker(&inner[..end])
-        {
-            let close = inner[end..].chars().next().map_or(1, char::len_utf8);
-            rest = inner[end + close..].trim_start_matches([':', '：', ' ']);
-            removed += 1;
-            continue;
-        }
-        rest = after_colon(rest)
-            .or_else(|| quoted(rest))
-            .or_else(|| after_preposition(rest))
-            .unwrap_or(rest);
-        break;
-    }
-    without_tag(rest)
-}
-
-/// Returns the text after a marker and a colon or a dash.
-fn after_colon(title: &str) -> Option<&str> {
-    for (at, c) in title.char_indices().take(80) {
-        let end = at + c.len_utf8();
-        let dash = matches!(c, '-' | '–' | '—' | '|')
-            && title[..at].ends_with(' ')
-            && title[end..].starts_with([' ', '-']);
-        let dot = c == '.' && title[end..].starts_with(' ') && at > 1;
-        if c == ':' || c == '：' || dash || dot {
-            let rest = title[end..].trim_start_matches(|c: char| c.is_whitespace() || c == '-');
-            let head = title[..at].trim();
-            let marks = |head: &str| is_marker(head) || is_letter(head);
-            if !rest.is_empty() && (marks(head) || marks(without_version(head))) {
-                return Some(rest);
-            }
-            if !dot {
-                return None;
-            }
-        }
-    }
-    None
-}
-
-/// Returns the text after a colon and words that only announce a plan: `What we'll do: X`,
-/// `Our new proposal: X`.
-fn after_announcement(title: &str) -> Option<&str> {
-    let (head, rest) = title.split_once([':', '：'])?;
-    let folded = fold(head);
-    let (phrases, content) = (Phrases::of(&folded), words(&folded));
-    let announces = [Class::Lead, Class::Plan, Class::Proposal]
-        .into_iter()
-        .any(|class| phrases.all(class).any(|it| it.end >= content.end));
-    let rest = rest.trim_start();
-    (announces && !rest.is_empty() && is_generic(&folded, &phrases, content)).then_some(rest)
-}
-
-/// Returns a marker without what a comma separates from it, such as a version: `Plan, Fassung 3`.
-fn without_version(head: &str) -> &str {
-    match head.split_once(',') {
-        Some((marker, version)) if version.chars().count() <= MAX_VERSION_CHARS => marker,
-        _ => head,
-    }
-}
-
-/// Returns true for a single letter that labels one of several proposals: `B`, `나`.
-fn is_letter(head: &str) -> bool {
-    let mut chars = head.chars();
-    let is_label = |c: char| c.is_uppercase() || LABELS.contains(c);
-    chars.next().is_some_and(is_label) && chars.next().is_none()
-}
-
-/// Returns the text after a letter or Chinese number that labels one of several proposals or
-/// sections: `(b) X`, `B) X`, `B. X`, `二、X`.
-fn after_label(title: &str) -> Option<&str> {
-    let end = title.find([')', '）', '.', '、'])?;
-    let mut rest = title[end..].chars();
-    let mut letter = title[..end].trim_start_matches(['(', '（']).chars();
-    let label = letter.next().filter(|_| letter.next().is_none())?;
-    let (is_label, is_apart) = match rest.next()? {
-        '、' => ("一二三四五六七八九十".contains(label), true),
-        '.' => (label.is_uppercase(), rest.as_str().starts_with(' ')),
-        _ => (label.is_alphabetic(), rest.as_str().starts_with(' ')),
-    };
-    (is_label && is_apart).then(|| rest.as_str().trim_start())
-}
-
-/// Returns the quoted name of a plan or proposal: `Proposal “Shadow index”`.
-fn quoted(title: &str) -> Option<&str> {
-    let (open, _) = title.char_indices().find(|(_, c)| is_quote(*c))?;
-    let name = title[open..].trim_matches(is_quote);
-    let head = fold(title[..open].trim());
-    let phrases = Phrases::of(&head);
-    let is_noun = [Class::Plan, Class::Proposal]
-        .into_iter()
-        .any(|class| phrases.is(class, words(&head)));
-    let is_name = name.chars().count() > 2 && !name.contains(is_quote);
-    (title.ends_with(is_quote) && is_noun && is_name).then_some(name)
-}
-
-fn is_quote(c: char) -> bool {
-    "\"“”„«»「」『』".contains(c)
-}
-
-/// Returns the text after a marker that ends with a preposition, such as `Plan for`.
-fn after_preposition(title: &str) -> Option<&str> {
-    let line = &title[title.find(char::is_alphanumeric)?..];
-    let folded = fold(line);
-    let phrases = Phrases::of(&folded);
-    let has_preposition = |end: &usize| {
-        let phrase = &folded[..*end];
-        phrase
-            .rsplit_once(' ')
-            .is_some_and(|(shorter, _)| Phrases::of(shorter).is(Class::Marker, 0..shorter.len()))
-    };
-    let end = phrases
-        .all(Class::Marker)
-        .filter(|found| found.start == 0)
-        .map(|found| found.end)
-        .filter(has_preposition)
-        .max()?;
-    let (_, rest) = split_folded(line, &folded, end)?;
-    let rest = rest.trim_start();
-    (rest.chars().count() >= 5).then_some(rest)
-}
-
-/// Returns true if `head` consists of markers only: `Plan`, `Proposal B`, `Vorschlag 2 (v2)`,
-/// `Umsetzungsplan`.
-fn is_marker(head: &str) -> bool {
-    let folded = fold(without_tag(head.trim()));
-    let content = words(&folded);
-    if content.is_empty() {
-        return false;
-    }
-    let phrases = Phrases::of(&folded);
-    let whole = |class: Class| phrases.is(class, content.clone());
-    if whole(Class::Marker) || whole(Class::Empty) || whole(Class::Plan) || whole(Class::Proposal) {
-        return true;
-    }
-    // With a label or an author: `Plan B`, `Option 2`, `案A`, `Maria's plan`, `Proposta di Greta`.
-    [Class::Plan, Class::Proposal, Class::Marker]
-        .iter()
-        .any(|class| {
-            phrases.all(*class).any(|found| {
-                let rest = folded[found.end..].trim_matches(|c: char| !c.is_alphanumeric());
-                let before = folded[..found.start].trim_matches(|c: char| !c.is_alphanumeric());
-                let label = |text: &str| text.chars().count() <= 2 && !text.is_empty();
-                (found.start == content.start && (label(rest) || is_author(rest)))
-                    || found.end >= content.end
-                        && (label(before) || before.ends_with("'s") && !before.contains(' '))
-            })
-        })
-}
-
-/// Returns true for a preposition and a name.
-fn is_author(rest: &str) -> bool {
-    let mut words = rest.split_whitespace();
-    let prepositions = ["by", "di", "de", "von", "van", "da", "do", "od", "af", "av"];
-    words
-        .next()
-        .is_some_and(|word| prepositions.contains(&word))
-        && words.next().is_some()
-        && words.next().is_none()
-}
-
-/// Removes `(v2)`, `(1/2)` or `(revised)` at the end.
-fn without_tag(title: &str) -> &str {
-    let trimmed = title.trim_end_matches(|c: char| c.is_whitespace() || c == ':' || c == '：');
-    let Some(head) = trimmed.strip_suffix([')', '）']) else {
-        return title;
-    };
-    let Some(open) = head.rfind(['(', '（']) else {
-        return title;
-    };
-    let width = head[open..].chars().next().map_or(1, char::len_utf8);
-    let tag = fold(&head[open + width..]);
-    let content = words(&tag);
-    let phrases = Phrases::of(&tag);
-    let version = tag.trim().strip_prefix('v').is_some_and(|rest| {
-        !rest.is_empty() && rest.chars().all(|c| c.is_ascii_digit() || c == '.')
-    });
-    let counted = tag.split_once('/').is_some_and(|(one, all)| {
-        [one, all]
-            .iter()
-            .all(|part| !part.trim().is_empty() && part.trim().chars().all(|c| c.is_ascii_digit()))
-    });
-    let known = [Class::Replace, Class::Marker, Class::Empty]
-        .iter()
-        .any(|class| phrases.is(*class, content.clone()))
-        || phrases.begins(Class::Part, content.start).is_some();
-    if version || counted || known {
-        title[..open].trim_end()
-    } else {
-        title
-    }
 }

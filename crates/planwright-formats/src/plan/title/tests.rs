@@ -283,6 +283,24 @@ fn a_plan_in_a_conversation_has_a_title_only_where_one_says_something() {
         ("## 五、改进措施\n\n1. a", None),
         ("## 二、流式导出报表\n\n1. a", Some("流式导出报表")),
         ("### Describe the solution you'd like\n\n1. a", None),
+        ("**Je Reihe ein Akku**\n– a\n– b", Some("Je Reihe ein Akku")),
+        ("Buffer u tanku\n1/ a\n2/ b", Some("Buffer u tanku")),
+        ("## 2) Outbox\n\n- a", Some("Outbox")),
+        ("**2: Outbox**\n\n- a", Some("Outbox")),
+        ("## 1) Outbox\n\n- a\n\n## 2) Retries\n\n- b", None),
+        ("### 1.4 → 2.0 in parts\n\n1. a", Some("1.4 → 2.0 in parts")),
+        ("## 案② 署名を直す\n\n- a", Some("署名を直す")),
+        ("## Option B Outbox\n\n- a", Some("Outbox")),
+        (
+            "## Plan B for the outbox\n\n- a",
+            Some("Plan B for the outbox"),
+        ),
+        ("## 計畫 v2|改成靜態\n\n- a", Some("改成靜態")),
+        ("## 第二版：断网落盘\n\n- a", Some("断网落盘")),
+        ("## Plan v3 (9 May): Outbox\n\n- a", Some("Outbox")),
+        ("## Outbox, v2\n\n- a", Some("Outbox")),
+        ("## API v2\n\n- a", Some("API v2")),
+        ("## The rest\n\n1. a", None),
     ] {
         assert_eq!(own_title(text).as_deref(), expected, "{text}");
     }
