@@ -6,6 +6,9 @@ use super::series::{Series, series};
 use crate::formats::plan::title::{descriptive_title, own_title};
 use crate::formats::vocabulary::{Class, Phrases, fold};
 
+/// Minimum number of words of a summary that is a title without being marked as one.
+const MIN_SUMMARY_WORDS: usize = 3;
+
 impl Search<'_> {
     /// Returns for each element whether it is inside a `details` element.
     pub(super) fn folded(&self) -> Vec<bool> {
@@ -88,17 +91,25 @@ impl Search<'_> {
     }
 
     /// Returns the title in the summary of the `details` element at `open`: one that is marked as
-    /// that of a plan, or several words.
+    /// that of a plan, or a phrase that neither names a plan nor asks for a click.
     fn summary_title(&self, open: usize) -> Option<String> {
         let summary = self.summary(open)?;
+        let summary = summary.trim();
         // "Retry queue (click to open)"
-        let summary = match summary.trim_end().strip_suffix([')', '）']) {
-            Some(inner) => inner.rsplit_once(['(', '（'])?.0,
-            None => summary.as_str(),
+        let inner = summary.strip_suffix([')', '）']);
+        let split = inner.and_then(|it| it.split_once(" (").or_else(|| it.split_once(['(', '（'])));
+        let bare = match split {
+            Some((bare, inner)) if !inner.is_empty() => bare,
+            _ => summary,
         };
-        let is_marked = |title: &String| title.len() < summary.trim().len();
-        let is_phrase = |title: &String| title.contains(' ') || !title.is_ascii();
-        descriptive_title(summary).filter(|title| is_marked(title) || is_phrase(title))
+        let phrases = Phrases::of(&fold(bare));
+        let instructs = [Class::Plan, Class::Operate]
+            .into_iter()
+            .any(|class| phrases.has(class));
+        let is_phrase = !instructs
+            && !bare.contains(['<', '&'])
+            && bare.split_whitespace().count() >= MIN_SUMMARY_WORDS;
+        descriptive_title(bare).filter(|title| is_phrase || title.len() < summary.len())
     }
 
     /// Returns the text of the summary of the `details` element at `open`.

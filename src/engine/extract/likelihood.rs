@@ -4,7 +4,7 @@
 //! The model weighs what the other parts of the search found: how much each text looks like a plan,
 //! where it is, what people said about it according to the phrases of the vocabulary and according
 //! to the model for comments (`talk/stance.rs`), and what the rules would decide
-//! (`decision.rs`). A text is saved only if it is rather likely; one that the rules neither choose
+//! (`decision.rs`). A text is saved without a question only if it is rather likely; one that the rules neither choose
 //! nor ask about and that has less than zero points, only if it is very likely, and plausible by
 //! itself (`plausibility.rs`).
 
@@ -25,7 +25,8 @@ const LIKELY: f32 = 0.6;
 /// Minimum score of a text that is saved because it is likely: texts with less look like something
 /// else.
 const MIN_LIKELY_SCORE: i32 = 0;
-/// Minimum probability of a text with a lower score, which must be plausible as well.
+/// Minimum probability of a text with a lower score that is saved without a question. It must be
+/// plausible as well.
 const VERY_LIKELY: f32 = 0.75;
 /// Minimum odds of a text in question, as a share of the likeliest one's.
 const CLOSE: f32 = 0.1;
@@ -214,7 +215,6 @@ pub(super) fn decide(
             || case.strengths[at] >= MIN_SCORE
             || case.strengths[at] >= MIN_LIKELY_SCORE && likelihoods[at] >= LIKELY
             || case.is_plausible(at)
-                && (case.strengths[at] >= MIN_LIKELY_SCORE || likelihoods[at] >= VERY_LIKELY)
     };
     let mut order: Vec<usize> = (0..likelihoods.len()).collect();
     order.sort_by(|one, other| likelihoods[*other].total_cmp(&likelihoods[*one]));
@@ -236,7 +236,12 @@ pub(super) fn decide(
     asked.retain(|at| is_close(*at) && (is_replaced(first) || !is_replaced(*at)));
     asked.truncate(MAX_ASKED);
     if asked.len() < 2 || !asked.iter().any(|at| may_be_saved(*at)) {
-        let verdict = if may_be_saved(first) && best >= LIKELY {
+        let least = if is_by_rules(first) || case.strengths[first] >= MIN_LIKELY_SCORE {
+            LIKELY
+        } else {
+            VERY_LIKELY
+        };
+        let verdict = if may_be_saved(first) && best >= least {
             Verdict::Plan
         } else {
             Verdict::None

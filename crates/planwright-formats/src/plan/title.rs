@@ -95,20 +95,21 @@ pub fn fold_title(title: &str) -> String {
 pub fn is_section_name(heading: &str) -> bool {
     let lower = heading.to_lowercase();
     let name = lower.trim_matches(|c: char| !c.is_alphanumeric());
-    // `3. X` and `1.2 X`, but neither `0.8.1: X` nor `1.4 → 2.0`
-    let numbered = name.find(|c: char| !c.is_ascii_digit()).is_some_and(|end| {
-        let Some(rest) = name[end..].strip_prefix(['.', ')', ':']) else {
-            return false;
-        };
-        let behind = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-        let is_decimal = behind.len() < rest.len() && !rest.starts_with(' ');
-        end > 0 && (!is_decimal || behind.trim_start().starts_with(char::is_alphabetic))
+    let numbered = name
+        .find(|c: char| !c.is_ascii_digit())
+        .is_some_and(|end| end > 0 && name[end..].starts_with(['.', ')', ':']));
+    // `0.8.1: old saves`
+    let is_version = name.split_once(':').is_some_and(|(version, _)| {
+        version.matches('.').count() >= 2 && version.chars().all(|c| c.is_ascii_digit() || c == '.')
     });
+    // `1.4 → 2.0`
+    let behind = name.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let is_change = behind.trim_start().starts_with('→');
     let counted = ["phase", "step", "milestone", "task", "part", "stage"]
         .into_iter()
         .filter_map(|word| name.strip_prefix(word))
         .any(|rest| rest.trim_start().starts_with(|c: char| c.is_ascii_digit()));
-    numbered || counted || WORDS.section_names.contains(name)
+    numbered && !is_version && !is_change || counted || WORDS.section_names.contains(name)
 }
 
 fn heading(blocks: &[Block], wanted: u8) -> Option<String> {

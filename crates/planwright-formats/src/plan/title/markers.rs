@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::vocabulary::{Class, Phrases, fillers, fold, split_folded, words};
 
-/// Maximum length of a version behind a marker, in characters.
+/// Maximum length of a version after a marker, in characters.
 const MAX_VERSION_CHARS: usize = 24;
 
 /// Letters without case that label proposals as capital letters do.
@@ -36,18 +36,21 @@ pub(super) fn without_markers(title: &str) -> &str {
     without_tag(rest)
 }
 
-/// Returns the text after a marker and a colon or a dash.
+/// Returns the text after a marker and a colon, a dash or a bar, or after a number behind a Chinese
+/// or Japanese word for a proposal.
 fn after_colon(title: &str) -> Option<&str> {
     for (at, c) in title.char_indices().take(80) {
         let end = at + c.len_utf8();
-        let dash = matches!(c, '-' | '–' | '—')
+        let dash = matches!(c, '-' | '–' | '—' | '|')
             && title[..at].ends_with(' ')
             && title[end..].starts_with([' ', '-']);
         let dot = c == '.' && title[end..].starts_with(' ') && at > 1;
-        if c.is_whitespace() && is_labelled(&title[..at]) && !is_continued(&title[end..]) {
+        if c.is_whitespace() && is_labelled(&title[..at]) {
             return Some(title[end..].trim_start());
         }
-        if matches!(c, ':' | '：' | '|' | '｜') || dash || dot {
+        // `A|B` is no label.
+        let bar = c == '｜' || c == '|' && !title[..at].is_ascii();
+        if matches!(c, ':' | '：') || bar || dash || dot {
             let rest = title[end..].trim_start_matches(|c: char| c.is_whitespace() || c == '-');
             let head = title[..at].trim();
             let marks = |head: &str| is_marker(head) || is_letter(head);
@@ -77,7 +80,7 @@ pub(super) fn after_announcement(title: &str) -> Option<&str> {
     (announces && !rest.is_empty() && is_generic(&folded, &phrases, content)).then_some(rest)
 }
 
-/// Returns a marker without what a comma separates from it, such as a version: `Plan, Fassung 3`.
+/// Returns a marker without the version that follows a comma: `Plan, Fassung 3`.
 fn without_version(head: &str) -> &str {
     match head.split_once(',') {
         Some((marker, version)) if version.chars().count() <= MAX_VERSION_CHARS => marker,
@@ -85,37 +88,34 @@ fn without_version(head: &str) -> &str {
     }
 }
 
-/// Returns a marker without the short text in parentheses behind it, such as a date: `Plan v3 (9 May)`.
+/// Returns a marker without a date or number in parentheses after it: `Plan v3 (9 May)`.
 fn without_parenthesis(head: &str) -> &str {
     let inner = head.strip_suffix([')', '）']);
-    match inner.and_then(|inner| inner.rsplit_once(['(', '（'])) {
-        Some((marker, text)) if text.chars().count() <= MAX_VERSION_CHARS => marker.trim_end(),
+    let split = inner.and_then(|it| it.split_once(" (").or_else(|| it.split_once('（')));
+    match split {
+        Some((marker, text))
+            if text.chars().count() <= MAX_VERSION_CHARS
+                && text.contains(|c: char| c.is_ascii_digit()) =>
+        {
+            marker
+        }
         _ => head,
     }
 }
 
-/// Whether `head` is a word for a plan or proposal and its number or letter: `案②`, `Option B`.
+/// Whether `head` is a Chinese or Japanese word for a plan or proposal and its number or letter:
+/// `案②`, `方案二`.
 fn is_labelled(head: &str) -> bool {
-    let is_label = |c: char| {
-        c.is_ascii_digit()
-            || c.is_ascii_uppercase()
-            || ('①'..='⑳').contains(&c)
-            || "一二三四五六七八九十".contains(c)
-    };
-    let bare = head.trim_end_matches(is_label);
-    let folded = fold(bare.trim());
-    let phrases = Phrases::of(&folded);
-    let is_noun = [Class::Plan, Class::Proposal]
-        .into_iter()
-        .any(|class| phrases.is(class, words(&folded)));
-    // The last letter of `PLAN` is no label.
-    bare.len() < head.len() && (bare.ends_with(' ') || !bare.is_ascii()) && is_noun
-}
-
-/// Whether the text continues a phrase, as in `Plan B for the migration` and `Option 2 is slower`.
-fn is_continued(rest: &str) -> bool {
-    let rest = rest.trim_start();
-    rest.is_empty() || rest.starts_with(|c: char| c.is_lowercase() || !c.is_alphanumeric())
+    let mut chars = head.chars();
+    let is_label = chars.next_back().is_some_and(|c| {
+        c.is_ascii_alphanumeric() || ('①'..='⑳').contains(&c) || "一二三四五六七八九十".contains(c)
+    });
+    let noun = fold(chars.as_str());
+    let phrases = Phrases::of(&noun);
+    let is_noun = |class: &Class| phrases.is(*class, words(&noun));
+    is_label
+        && noun.ends_with(|c| ('\u{3040}'..='\u{9fff}').contains(&c))
+        && [Class::Plan, Class::Proposal].iter().any(is_noun)
 }
 
 /// Returns true for a single letter that labels one of several proposals: `B`, `나`.

@@ -101,7 +101,7 @@ pub fn descriptive_title(title: &str) -> Option<String> {
         })
         .trim();
     let bare = match bare.rsplit_once(", v") {
-        Some((title, version)) if version.chars().all(|c| c.is_ascii_digit()) => title,
+        Some((title, version)) if matches!(version.as_bytes(), [b'0'..=b'9']) => title,
         _ => bare,
     };
     let folded = fold(bare);
@@ -170,7 +170,7 @@ fn only_phase(blocks: &[Block]) -> Option<String> {
     beside.all(|(_, text)| !is_phase(text)).then_some(line)
 }
 
-/// Returns the name in the heading or bold line that begins the text if it is the only one with a
+/// Returns the name in the heading or emphasised line that begins the text if it is the only one with a
 /// number, which then tells proposals apart: `2) Outbox`.
 fn only_number(blocks: &[Block], source: &str) -> Option<String> {
     let lines = blocks.iter().take(MAX_BLOCKS);

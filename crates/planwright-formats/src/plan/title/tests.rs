@@ -290,7 +290,19 @@ fn a_plan_in_a_conversation_has_a_title_only_where_one_says_something() {
         ("## 1) Outbox\n\n- a\n\n## 2) Retries\n\n- b", None),
         ("### 1.4 → 2.0 in parts\n\n1. a", Some("1.4 → 2.0 in parts")),
         ("## 案② 署名を直す\n\n- a", Some("署名を直す")),
-        ("## Option B Outbox\n\n- a", Some("Outbox")),
+        ("## 方案二 用现成的仓库\n\n- a", Some("用现成的仓库")),
+        ("## Proposal CSV Export\n\n- a", Some("Proposal CSV Export")),
+        ("## A|B test\n\n- a", Some("A|B test")),
+        (
+            "## fix(auth): rotate tokens\n\n- a",
+            Some("fix(auth): rotate tokens"),
+        ),
+        (
+            "## REST: pages of orders\n\n- a",
+            Some("REST: pages of orders"),
+        ),
+        ("## Move to Node, v20\n\n- a", Some("Move to Node, v20")),
+        ("## 1.1: Set up the server\n\n- a\n\n## 1.2: b", None),
         (
             "## Plan B for the outbox\n\n- a",
             Some("Plan B for the outbox"),
