@@ -472,6 +472,33 @@ fn a_plan_is_found_in_a_folded_part_beside_a_list_of_what_is_done() {
 }
 
 #[test]
+fn the_summary_of_a_folded_plan_is_its_title_where_it_says_something() {
+    for (summary, title) in [
+        ("Plan: cache per harbour", Some("cache per harbour")),
+        ("Cache by harbour and day", Some("Cache by harbour and day")),
+        (
+            "<b>Cache by harbour and day</b>",
+            Some("Cache by harbour and day"),
+        ),
+        (
+            "Cache per harbour (click to open)",
+            Some("Cache per harbour"),
+        ),
+        ("Plan (click to open)", None),
+        ("Show me the plan", None),
+        ("Click here for more of it", None),
+        ("<h3>Cache by harbour and day</h3>", None),
+        ("Details", None),
+    ] {
+        let text = format!(
+            "<details>\n<summary>{summary}</summary>\n\n1. Key the cache by harbour and day in `cache.rs`\n2. Drop the entries of yesterday at midnight\n3. Add a test with a frozen clock\n4. Log every miss with the harbour\n\n</details>"
+        );
+        let found = candidates_in_text(&text);
+        assert_eq!(found[0].title.as_deref(), title, "{summary}");
+    }
+}
+
+#[test]
 fn a_paragraph_that_announces_prose_is_not_part_of_it() {
     let found = candidates_in_text(
         "My experience from another harbour, in short:\n\nI'd write the day into the header of \
