@@ -437,15 +437,27 @@ async fn ended(
             _ => tokio::time::sleep(LOOK).await,
         }
     }
+    Err(not_ended(patience))
+}
+
+fn not_ended(patience: Duration) -> Failure {
     let seconds = patience.as_secs();
-    Err(Failure::failed(format!(
-        "the run did not end within {seconds} s; run again with PLANWRIGHT_LOG_LEVEL=debug"
-    )))
+    Failure::failed(format!(
+        "the run did not end within {seconds} s: this computer may be busy; run the command again"
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_that_does_not_end_is_an_error_with_a_remedy() {
+        assert_eq!(
+            not_ended(Duration::from_secs(60)).to_string(),
+            "the run did not end within 60 s: this computer may be busy; run the command again"
+        );
+    }
 
     #[test]
     fn a_run_on_github_takes_as_long_as_its_writes_have_to_wait_for_one_another() {
