@@ -3,8 +3,8 @@
 //!
 //! The model weighs what the other parts of the search found: how much each text looks like a plan,
 //! where it is, what people said about it according to the phrases of the vocabulary and according
-//! to the model for comments (`talk/stance.rs`), and what the rules would decide
-//! (`decision.rs`). A text is saved without a question only if it is rather likely; one that the rules neither choose
+//! to the model for comments (`talk/stance.rs`), and what the rules would decide (`decision.rs`). A
+//! text is saved without a question only if it is rather likely; one that the rules neither choose
 //! nor ask about and that has less than zero points, only if it is very likely, and plausible by
 //! itself (`plausibility.rs`).
 

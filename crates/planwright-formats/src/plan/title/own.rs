@@ -170,8 +170,8 @@ fn only_phase(blocks: &[Block]) -> Option<String> {
     beside.all(|(_, text)| !is_phase(text)).then_some(line)
 }
 
-/// Returns the name in the heading or emphasised line that begins the text if it is the only one with a
-/// number, which then tells proposals apart: `2) Outbox`.
+/// Returns the name in the heading or emphasised line that begins the text if it is the only one with
+/// a number, which then tells proposals apart: `2) Outbox`.
 fn only_number(blocks: &[Block], source: &str) -> Option<String> {
     let lines = blocks.iter().take(MAX_BLOCKS);
     let mut lines = lines.map(|block| match block.heading() {
