@@ -454,7 +454,7 @@ mod tests {
     #[test]
     fn a_run_that_does_not_end_is_an_error_with_a_remedy() {
         assert_eq!(
-            not_ended(Duration::from_secs(60)).to_string(),
+            not_ended(Duration::from_mins(1)).to_string(),
             "the run did not end within 60 s: this computer may be busy; run the command again"
         );
     }
