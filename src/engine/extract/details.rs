@@ -96,12 +96,10 @@ impl Search<'_> {
         let summary = self.summary(open)?;
         let summary = summary.trim();
         // "Retry queue (click to open)"
-        let inner = summary.strip_suffix([')', '）']);
-        let split = inner.and_then(|it| it.split_once(" (").or_else(|| it.split_once(['(', '（'])));
-        let bare = match split {
-            Some((bare, inner)) if !inner.is_empty() => bare,
-            _ => summary,
-        };
+        let open = summary
+            .strip_suffix([')', '）'])
+            .and_then(|inner| inner.rfind(['(', '（']));
+        let bare = summary[..open.unwrap_or(summary.len())].trim_end();
         let phrases = Phrases::of(&fold(bare));
         let instructs = [Class::Plan, Class::Operate]
             .into_iter()
@@ -109,7 +107,10 @@ impl Search<'_> {
         let is_phrase = !instructs
             && !bare.contains(['<', '&'])
             && bare.split_whitespace().count() >= MIN_SUMMARY_WORDS;
-        descriptive_title(bare).filter(|title| is_phrase || title.len() < summary.len())
+        let marked = |text: &str| descriptive_title(text).filter(|title| title.len() < text.len());
+        marked(bare)
+            .or_else(|| marked(summary))
+            .or_else(|| is_phrase.then(|| descriptive_title(bare))?)
     }
 
     /// Returns the text of the summary of the `details` element at `open`.

@@ -236,11 +236,7 @@ pub(super) fn decide(
     asked.retain(|at| is_close(*at) && (is_replaced(first) || !is_replaced(*at)));
     asked.truncate(MAX_ASKED);
     if asked.len() < 2 || !asked.iter().any(|at| may_be_saved(*at)) {
-        let least = if is_by_rules(first) || case.strengths[first] >= MIN_LIKELY_SCORE {
-            LIKELY
-        } else {
-            VERY_LIKELY
-        };
+        let least = least_to_save(is_by_rules(first), case.strengths[first]);
         let verdict = if may_be_saved(first) && best >= least {
             Verdict::Plan
         } else {
@@ -258,6 +254,16 @@ pub(super) fn decide(
     order.retain(|at| !asked.contains(at));
     asked.extend(order);
     (asked, Verdict::Unclear { among, why })
+}
+
+/// Returns the minimum probability of a text that is saved without a question, given whether the
+/// rules choose it or ask about it, and its points.
+fn least_to_save(is_by_rules: bool, strength: i32) -> f32 {
+    if is_by_rules || strength >= MIN_LIKELY_SCORE {
+        LIKELY
+    } else {
+        VERY_LIKELY
+    }
 }
 
 impl<'a> View<'a> {
@@ -470,6 +476,18 @@ mod tests {
                 Verdict::Plan,
             );
             assert_eq!(found, (2, expected), "{points}");
+        }
+    }
+
+    #[test]
+    fn a_text_with_less_than_zero_points_must_be_very_likely_unless_the_rules_choose_it() {
+        for (is_by_rules, points, expected) in [
+            (true, -1, LIKELY),
+            (false, 0, LIKELY),
+            (false, -1, VERY_LIKELY),
+        ] {
+            let least = least_to_save(is_by_rules, points);
+            assert!((least - expected).abs() < f32::EPSILON, "{points}: {least}");
         }
     }
 

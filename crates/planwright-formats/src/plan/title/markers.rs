@@ -8,6 +8,9 @@ use crate::vocabulary::{Class, Phrases, fillers, fold, split_folded, words};
 /// Maximum length of a version after a marker, in characters.
 const MAX_VERSION_CHARS: usize = 24;
 
+/// Chinese and Japanese numbers of one character.
+pub(super) const HAN_NUMBERS: &str = "一二三四五六七八九十";
+
 /// Letters without case that label proposals as capital letters do.
 const LABELS: &str = "가나다라마바사甲乙丙丁アイウエأبجدאבגד";
 
@@ -27,7 +30,7 @@ pub(super) fn without_markers(title: &str) -> &str {
             removed += 1;
             continue;
         }
-        rest = after_colon(rest)
+        rest = after_marker(rest)
             .or_else(|| quoted(rest))
             .or_else(|| after_preposition(rest))
             .unwrap_or(rest);
@@ -36,9 +39,9 @@ pub(super) fn without_markers(title: &str) -> &str {
     without_tag(rest)
 }
 
-/// Returns the text after a marker and a colon, a dash or a bar, or after a number behind a Chinese
-/// or Japanese word for a proposal.
-fn after_colon(title: &str) -> Option<&str> {
+/// Returns the text after a marker and a colon, a dash or a bar, or after a Chinese or Japanese word
+/// for a proposal with its number.
+fn after_marker(title: &str) -> Option<&str> {
     for (at, c) in title.char_indices().take(80) {
         let end = at + c.len_utf8();
         let dash = matches!(c, '-' | '–' | '—' | '|')
@@ -108,7 +111,7 @@ fn without_parenthesis(head: &str) -> &str {
 fn is_labelled(head: &str) -> bool {
     let mut chars = head.chars();
     let is_label = chars.next_back().is_some_and(|c| {
-        c.is_ascii_alphanumeric() || ('①'..='⑳').contains(&c) || "一二三四五六七八九十".contains(c)
+        c.is_ascii_alphanumeric() || ('①'..='⑳').contains(&c) || HAN_NUMBERS.contains(c)
     });
     let noun = fold(chars.as_str());
     let phrases = Phrases::of(&noun);
@@ -133,7 +136,7 @@ pub(super) fn after_label(title: &str) -> Option<&str> {
     let mut letter = title[..end].trim_start_matches(['(', '（']).chars();
     let label = letter.next().filter(|_| letter.next().is_none())?;
     let (is_label, is_apart) = match rest.next()? {
-        '、' => ("一二三四五六七八九十".contains(label), true),
+        '、' => (HAN_NUMBERS.contains(label), true),
         '.' => (label.is_uppercase(), rest.as_str().starts_with(' ')),
         _ => (label.is_alphabetic(), rest.as_str().starts_with(' ')),
     };

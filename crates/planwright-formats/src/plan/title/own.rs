@@ -5,7 +5,8 @@
 //! or numbers one of several proposals.
 
 use super::markers::{
-    after_announcement, after_label, in_lenticular_brackets, is_generic, is_marker, without_markers,
+    HAN_NUMBERS, after_announcement, after_label, in_lenticular_brackets, is_generic, is_marker,
+    without_markers,
 };
 use super::{MAX_TITLE_CHARS, is_section_name};
 use crate::front_matter;
@@ -125,7 +126,7 @@ pub fn descriptive_title(title: &str) -> Option<String> {
 fn numbered_step(folded: &str, phrases: &Phrases, start: usize) -> bool {
     let number = |rest: &str| {
         rest.trim_start()
-            .starts_with(|c: char| c.is_ascii_digit() || "一二三四五六七八九十".contains(c))
+            .starts_with(|c: char| c.is_ascii_digit() || HAN_NUMBERS.contains(c))
     };
     phrases
         .begins(Class::Step, start)
